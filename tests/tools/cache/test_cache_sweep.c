@@ -1,5 +1,4 @@
-/* Sweeps against single simulations, counter for counter; parts of a simulation against the whole.
- */
+/* Counters of sweeps against single simulations, and of divided simulations against whole ones. */
 #include "tests/suites.h"
 #include "tests/support/random.h"
 #include "tools/cache/results.h"
@@ -12,7 +11,7 @@
 #define RECORDS 4000u
 #define RUNS    24u
 
-/* References near each other, of several processors, with some that cross lines or 2^32. */
+/* References of several processors in a small range; some cross lines or 2^32. */
 static void fill(struct record *records, size_t count, uint64_t *random)
 {
     static const uint8_t types[] = {REQUEST_FETCH,      REQUEST_FETCH,    REQUEST_MEMREAD,
@@ -60,7 +59,7 @@ static void put(struct sink *sink, struct record *records, size_t count)
     CU_ASSERT_EQUAL(sink_put(sink, &batch, &error), 0);
 }
 
-/* One cache of a sweep alone. */
+/* Simulates one point of a sweep separately. */
 static void check_point(const struct hierarchy_settings *all, const struct sweep_point *point,
                         struct record *records, size_t count)
 {
@@ -141,11 +140,36 @@ static void test_axes(void)
                        "for instance, and perhaps of level=2; '1K' is not that");
 }
 
-/* The same by several threads. */
+/* The results of one simulation of all records. */
+static void simulate(const struct hierarchy_settings *settings, unsigned threads,
+                     struct record *records, struct cache_results *results)
+{
+    struct simulation *simulation;
+    struct bt_error error;
+    CU_ASSERT_EQUAL_FATAL(simulation_new(&simulation, settings, threads, NULL, &error), 0);
+    put(simulation_sink(simulation), records, RECORDS);
+    CU_ASSERT_EQUAL_FATAL(simulation_end(simulation, results, &error), 0);
+    simulation_free(simulation);
+}
+
+/* Compares the counters of two results and frees both. */
+static void compare(struct cache_results results[2])
+{
+    CU_ASSERT_EQUAL_FATAL(results[0].cache_count, results[1].cache_count);
+    for (size_t i = 0; i < results[0].cache_count; i++)
+        CU_ASSERT_EQUAL(memcmp(&results[0].caches[i].counters, &results[1].caches[i].counters,
+                               sizeof results[0].caches[i].counters),
+                        0);
+    CU_ASSERT_EQUAL(memcmp(&results[0].counters, &results[1].counters, sizeof results[0].counters),
+                    0);
+    cache_results_clear(&results[0]);
+    cache_results_clear(&results[1]);
+}
+
+/* The same simulation by several threads. */
 static void test_parts(void)
 {
     static struct record records[RECORDS];
-    struct bt_error error;
     for (uint64_t seed = 100; seed < 100 + RUNS; seed++) {
         uint64_t random = random_seed(seed);
         fill(records, RECORDS, &random);
@@ -161,31 +185,17 @@ static void test_parts(void)
             .inclusion = random_one_in(&random, 2) ? CACHE_INCLUSIVE : CACHE_NEITHER,
             .sides[0] = {.size = 3072, .line = 32, .ways = 3, .replacement = CACHE_RANDOM}};
         struct cache_results results[2];
-        for (unsigned i = 0; i < 2; i++) {
-            struct simulation *simulation;
-            CU_ASSERT_EQUAL_FATAL(simulation_new(&simulation, &settings, i ? 3 : 1, NULL, &error),
-                                  0);
-            put(simulation_sink(simulation), records, RECORDS);
-            CU_ASSERT_EQUAL_FATAL(simulation_end(simulation, &results[i], &error), 0);
-            simulation_free(simulation);
-        }
-        CU_ASSERT_EQUAL_FATAL(results[0].cache_count, results[1].cache_count);
-        for (size_t i = 0; i < results[0].cache_count; i++)
-            CU_ASSERT_EQUAL(memcmp(&results[0].caches[i].counters, &results[1].caches[i].counters,
-                                   sizeof results[0].caches[i].counters),
-                            0);
-        CU_ASSERT_EQUAL(
-            memcmp(&results[0].counters, &results[1].counters, sizeof results[0].counters), 0);
+        simulate(&settings, 1, records, &results[0]);
+        simulate(&settings, 3, records, &results[1]);
         CU_ASSERT_EQUAL_FATAL(results[0].line_count, results[1].line_count);
         CU_ASSERT_EQUAL(memcmp(results[0].lines, results[1].lines,
                                results[0].line_count * sizeof *results[0].lines),
                         0);
-        cache_results_clear(&results[0]);
-        cache_results_clear(&results[1]);
+        compare(results);
     }
 }
 
-/* Plain settings, which the engine has a short way for. */
+/* Plain settings, which the engine has a fast path for. */
 static struct hierarchy_settings plain_settings(uint64_t *random)
 {
     struct hierarchy_settings settings = {.level_count = 1 + (unsigned)random_below(random, 3)};
@@ -205,19 +215,8 @@ static struct hierarchy_settings plain_settings(uint64_t *random)
     return settings;
 }
 
-static void take(const struct hierarchy_settings *settings, struct record *records,
-                 struct cache_results *results)
-{
-    struct simulation *simulation;
-    struct bt_error error;
-    CU_ASSERT_EQUAL_FATAL(simulation_new(&simulation, settings, 1, NULL, &error), 0);
-    put(simulation_sink(simulation), records, RECORDS);
-    CU_ASSERT_EQUAL_FATAL(simulation_end(simulation, results, &error), 0);
-    simulation_free(simulation);
-}
-
-/* Where attributes are honoured there is no short way; all are ordinary here. */
-static void test_short_ways(void)
+/* The fast path does not honour attributes; here they have no effect. */
+static void test_fast_paths(void)
 {
     static struct record records[RECORDS];
     for (uint64_t seed = 200; seed < 200 + 10 * RUNS; seed++) {
@@ -227,24 +226,16 @@ static void test_short_ways(void)
         for (size_t i = 0; i < RECORDS; i++)
             records[i].attribute = ATTRIBUTE_WRITE_BACK;
         struct hierarchy_settings settings = plain_settings(&random);
-        take(&settings, records, &results[0]);
+        simulate(&settings, 1, records, &results[0]);
         settings.honour_attributes = true;
-        take(&settings, records, &results[1]);
-        CU_ASSERT_EQUAL_FATAL(results[0].cache_count, results[1].cache_count);
-        for (size_t i = 0; i < results[0].cache_count; i++)
-            CU_ASSERT_EQUAL(memcmp(&results[0].caches[i].counters, &results[1].caches[i].counters,
-                                   sizeof results[0].caches[i].counters),
-                            0);
-        CU_ASSERT_EQUAL(
-            memcmp(&results[0].counters, &results[1].counters, sizeof results[0].counters), 0);
-        cache_results_clear(&results[0]);
-        cache_results_clear(&results[1]);
+        simulate(&settings, 1, records, &results[1]);
+        compare(results);
     }
 }
 
 static const struct test_case cases[] = {{"sweeps equal single runs", test_sweep},
                                          {"axes", test_axes},
-                                         {"parts equal the whole", test_parts},
-                                         {"short ways equal the long one", test_short_ways},
+                                         {"several threads equal one", test_parts},
+                                         {"fast paths equal the general one", test_fast_paths},
                                          {NULL, NULL}};
 TEST_SUITE(cache_sweep, cases)

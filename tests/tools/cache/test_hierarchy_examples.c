@@ -1,7 +1,5 @@
-/*
- * Small traces whose counters are worked out by hand, most of them textbook cases. Lines have 16
- * bytes where nothing else is said. The slow simulator must agree, too.
- */
+/* Small traces, most of them textbook cases, with counters computed by hand. Lines have 16 bytes
+ * unless stated. The slow simulator must agree. */
 #include "tests/suites.h"
 #include "tests/support/cache_compare.h"
 #include "tests/support/slow_cache.h"
@@ -12,7 +10,7 @@
 #define RECORDS_MAX 64u
 
 /* A trace of words "PKADDRESS:SIZE": processor (a digit), kind (F, R, W), address (hexadecimal),
- * and size, which is 4 where it is not said. */
+ * and size (4 if omitted). */
 static size_t parse(const char *text, struct record *records)
 {
     size_t count = 0;
@@ -34,16 +32,16 @@ static size_t parse(const char *text, struct record *records)
     return count;
 }
 
-/* What was counted, in caches by level and processor (of the first side). */
-struct result {
+/* Counters: of the caches' first sides, by level and processor; and of the hierarchy. */
+struct hierarchy_result {
     struct cache_counters caches[CACHE_LEVELS][3];
     struct hierarchy_counters all;
 };
 
-static struct result simulate(const struct hierarchy_settings *settings, const char *text)
+static struct hierarchy_result simulate(const struct hierarchy_settings *settings, const char *text)
 {
     struct record records[RECORDS_MAX];
-    struct result result;
+    struct hierarchy_result result;
     struct bt_error error;
     struct hierarchy *hierarchy = NULL;
     memset(&result, 0, sizeof result);
@@ -72,7 +70,7 @@ static struct hierarchy_settings one_level(uint64_t lines, uint32_t ways)
     return settings;
 }
 
-/* And a shared, fully associative one below. */
+/* Adds a shared, fully associative level. */
 static struct hierarchy_settings two_levels(uint64_t lines, uint64_t lines_below)
 {
     struct hierarchy_settings settings = one_level(lines, 0);
@@ -87,7 +85,7 @@ static uint64_t read_misses(const struct hierarchy_settings *settings, const cha
     return simulate(settings, text).caches[0][0].misses[REFERENCE_READ];
 }
 
-/* Pages 1 2 3 4 1 2 5 1 2 3 4 5: with FIFO more room makes more misses (Belady 1969). */
+/* Pages 1 2 3 4 1 2 5 1 2 3 4 5: with FIFO a larger cache misses more (Belady 1969). */
 static void test_belady(void)
 {
     static const char trace[] = "0R10 0R20 0R30 0R40 0R10 0R20 0R50 0R10 0R20 0R30 0R40 0R50";
@@ -101,8 +99,8 @@ static void test_belady(void)
     CU_ASSERT_EQUAL(read_misses(&settings, trace), 10);
 }
 
-/* Lines A B C D in four ways, then A: the tree points to the right half, in it away from D, to C;
- * LRU would take B. So E takes C, B is still there, and C is not. */
+/* Lines A B C D in four ways, then A: the tree points to the right half, there away from D, to C.
+ * E evicts C; LRU would evict B. */
 static void test_tree(void)
 {
     struct hierarchy_settings settings = one_level(4, 4);
@@ -118,24 +116,24 @@ static void test_tree(void)
 static void test_wrap(void)
 {
     struct hierarchy_settings settings = one_level(4, 1);
-    struct result result = simulate(&settings, "0Rfffffffe 0R0 0Rfffffff0");
+    struct hierarchy_result result = simulate(&settings, "0Rfffffffe 0R0 0Rfffffff0");
     CU_ASSERT_EQUAL(result.caches[0][0].references[REFERENCE_READ], 4);
     CU_ASSERT_EQUAL(result.caches[0][0].misses[REFERENCE_READ], 2);
     CU_ASSERT_EQUAL(result.caches[0][0].split, 1);
     CU_ASSERT_EQUAL(result.all.memory_bytes[REFERENCE_READ], 32);
 }
 
-/* Lines 0 and 2 share a set of two: each takes the other's place, and the buffer gives it back. */
+/* Lines 0 and 2 map to one set: each evicts the other, and the victim buffer returns it. */
 static void test_victims(void)
 {
     struct hierarchy_settings settings = one_level(2, 1);
     settings.levels[0].sides[0].victim_lines = 1;
-    struct result result = simulate(&settings, "0R0 0R20 0R0 0W20 0R0");
+    struct hierarchy_result result = simulate(&settings, "0R0 0R20 0R0 0W20 0R0");
     CU_ASSERT_EQUAL(result.caches[0][0].misses[REFERENCE_READ], 4);
     CU_ASSERT_EQUAL(result.caches[0][0].misses[REFERENCE_WRITE], 1);
     CU_ASSERT_EQUAL(result.caches[0][0].victim_hits, 3);
     CU_ASSERT_EQUAL(result.caches[0][0].fills, 2);
-    /* line 2 is dirty, and in the buffer at the end */
+    /* at the end, line 2 is dirty in the buffer */
     CU_ASSERT_EQUAL(result.caches[0][0].write_backs, 1);
     CU_ASSERT_EQUAL(result.all.memory_bytes[REFERENCE_WRITE], 16);
 }
@@ -171,14 +169,14 @@ static void test_prefetch(void)
  *   R6:4   touches 0 and 1, of which 1 is missing: a miss that fills both, 16 bytes
  *   W10:8  covers sub-block 2: a miss that fills nothing
  *   W1a:4  lies in sub-block 3: a miss that fills 8 bytes
- *   R20:4  takes the line's place: sub-blocks 2 and 3 are written back as one run
+ *   R20:4  evicts the line: sub-blocks 2 and 3 are written back as one run
  */
 static void test_sub_blocks(void)
 {
     struct hierarchy_settings settings = one_level(2, 1);
     settings.levels[0].sides[0] =
         (struct cache_settings){.size = 32, .line = 32, .sub_block = 8, .ways = 1};
-    struct result result = simulate(&settings, "0R4 0R6 0W10:8 0W1a 0R20");
+    struct hierarchy_result result = simulate(&settings, "0R4 0R6 0W10:8 0W1a 0R20");
     CU_ASSERT_EQUAL(result.caches[0][0].misses[REFERENCE_READ], 3);
     CU_ASSERT_EQUAL(result.caches[0][0].line_misses[REFERENCE_READ], 2);
     CU_ASSERT_EQUAL(result.caches[0][0].misses[REFERENCE_WRITE], 2);
@@ -191,8 +189,8 @@ static void test_sub_blocks(void)
 
 /*
  * Dinero IV's order, seen by a level 2 of one line of 8 bytes. Level 1 is the line of above, with
- * sub-blocks 0 and 2 dirty: two runs. R20 fills first, then come the runs, at 10 and then at 0:
- * level 2 has 0 then, so that R0's fill hits; any other order would miss.
+ * sub-blocks 0 and 2 dirty: two runs. R20 fills first, then writes back 10 and 0. Level 2 then
+ * holds 0 and R0's fill hits; with any other order it misses.
  */
 static void test_write_back_order(void)
 {
@@ -200,7 +198,7 @@ static void test_write_back_order(void)
     settings.levels[0].sides[0] =
         (struct cache_settings){.size = 32, .line = 32, .sub_block = 8, .ways = 1};
     settings.levels[1].sides[0] = (struct cache_settings){.size = 8, .line = 8, .ways = 1};
-    struct result result = simulate(&settings, "0W0:8 0W10:8 0R20 0R0");
+    struct hierarchy_result result = simulate(&settings, "0W0:8 0W10:8 0R20 0R0");
     CU_ASSERT_EQUAL(result.caches[0][0].write_backs, 2);
     CU_ASSERT_EQUAL(result.caches[1][0].references[REFERENCE_READ], 2);
     CU_ASSERT_EQUAL(result.caches[1][0].misses[REFERENCE_READ], 1);
@@ -208,13 +206,13 @@ static void test_write_back_order(void)
     CU_ASSERT_EQUAL(result.all.memory_references[REFERENCE_WRITE], 2);
 }
 
-/* At the end the last set comes first: of lines 0 and 1 level 2, of one line, has 0, which 1 takes
- * away before 0 is written. The other way round 0 would hit. */
+/* The final flush begins with the last set. Level 2 has one line, which holds 0: the write of 1
+ * evicts it before 0 is written. In the other order, 0 would hit. */
 static void test_flush_order(void)
 {
     struct hierarchy_settings settings = two_levels(2, 1);
     settings.levels[0].sides[0].ways = 1;
-    struct result result = simulate(&settings, "0W10 0W0");
+    struct hierarchy_result result = simulate(&settings, "0W10 0W0");
     CU_ASSERT_EQUAL(result.caches[1][0].references[REFERENCE_WRITE], 2);
     CU_ASSERT_EQUAL(result.caches[1][0].misses[REFERENCE_WRITE], 2);
     CU_ASSERT_EQUAL(result.all.memory_references[REFERENCE_WRITE], 2);
@@ -223,12 +221,12 @@ static void test_flush_order(void)
     CU_ASSERT_EQUAL(result.caches[1][0].references[REFERENCE_WRITE], 0);
 }
 
-/* Writes: a miss, then (behind a read) a hit. */
+/* Writes: a miss, then, after a read, a hit. */
 static void test_write_policies(void)
 {
     struct hierarchy_settings settings = one_level(4, 1);
     struct cache_settings *cache = &settings.levels[0].sides[0];
-    struct result result = simulate(&settings, "0W0 0R0 0W0");
+    struct hierarchy_result result = simulate(&settings, "0W0 0R0 0W0");
     CU_ASSERT_EQUAL(result.caches[0][0].fills, 1);
     CU_ASSERT_EQUAL(result.all.memory_bytes[REFERENCE_WRITE], 16); /* the line, at the end */
     cache->no_write_allocate = true;
@@ -242,8 +240,8 @@ static void test_write_policies(void)
     CU_ASSERT_EQUAL(result.all.memory_bytes[REFERENCE_WRITE], 4 + 4);
 }
 
-/* Direct-mapped, two lines. 0 2 0: the third would hit if it were fully associative. 0 1 2 0: not
- * even then. */
+/* Direct-mapped, two lines. 0 2 0: the third would hit in a fully associative cache (conflict).
+ * 0 1 2 0: the fourth would not (capacity). */
 static void test_kinds(void)
 {
     struct hierarchy_settings settings = one_level(2, 1);
@@ -258,30 +256,30 @@ static void test_kinds(void)
 }
 
 /*
- * Two lines above two. Reads of 0 hit in level 1, which level 2 does not see: R20 takes 1's place
- * in level 1, and 0's in level 2, so that level 1 gives 0 up, though it used it last.
+ * Two lines above two. Reads of 0 hit in level 1, which level 2 does not see. R20 evicts 1 from
+ * level 1 and 0 from level 2, which invalidates 0 in level 1 although it was used last.
  */
 static void test_inclusive(void)
 {
     struct hierarchy_settings settings = two_levels(2, 2);
     CU_ASSERT_EQUAL(read_misses(&settings, "0R0 0R10 0R0 0R0 0R20 0R0"), 3);
     settings.levels[1].inclusion = CACHE_INCLUSIVE;
-    struct result result = simulate(&settings, "0R0 0R10 0R0 0R0 0R20 0R0");
+    struct hierarchy_result result = simulate(&settings, "0R0 0R10 0R0 0R0 0R20 0R0");
     CU_ASSERT_EQUAL(result.caches[0][0].misses[REFERENCE_READ], 4);
     CU_ASSERT_EQUAL(result.caches[0][0].back_invalidations, 1);
     CU_ASSERT_EQUAL(result.caches[1][0].misses[REFERENCE_READ], 4);
-    /* what was dirty above is written back by level 2 */
+    /* level 2 writes back the line that is dirty in level 1 */
     result = simulate(&settings, "0W0 0R10 0R0 0R0 0R20");
     CU_ASSERT_EQUAL(result.caches[0][0].write_backs, 0);
     CU_ASSERT_EQUAL(result.caches[1][0].write_backs, 1);
 }
 
-/* One line above two, which hold what it gave up: 0 goes down, 1 goes down, 0 comes back dirty. */
+/* One line above two, which hold its evicted lines: 0 and 1 move down, 0 returns dirty. */
 static void test_exclusive(void)
 {
     struct hierarchy_settings settings = two_levels(1, 2);
     settings.levels[1].inclusion = CACHE_EXCLUSIVE;
-    struct result result = simulate(&settings, "0W0 0R10 0R0");
+    struct hierarchy_result result = simulate(&settings, "0W0 0R10 0R0");
     CU_ASSERT_EQUAL(result.caches[1][0].insertions, 2);
     CU_ASSERT_EQUAL(result.caches[1][0].references[REFERENCE_READ], 3);
     CU_ASSERT_EQUAL(result.caches[1][0].misses[REFERENCE_READ], 2);
@@ -289,7 +287,7 @@ static void test_exclusive(void)
     CU_ASSERT_EQUAL(result.caches[0][0].write_backs, 1); /* at the end */
     CU_ASSERT_EQUAL(result.all.memory_references[REFERENCE_READ], 2);
     CU_ASSERT_EQUAL(result.all.memory_references[REFERENCE_WRITE], 1);
-    /* three lines fit in one and two, where two would not hold them */
+    /* 1 + 2 lines hold three, which 2 lines would not */
     result = simulate(&settings, "0R0 0R10 0R20 0R0 0R10 0R20");
     CU_ASSERT_EQUAL(result.all.memory_references[REFERENCE_READ], 3);
 }
@@ -302,12 +300,12 @@ static struct hierarchy_settings coherent(enum cache_coherence coherence)
     return settings;
 }
 
-/* A processor alone: MSI asks to write what it read, MESI and MOESI know that nobody has it. */
+/* One processor: MSI upgrades a line to write it, MESI and MOESI hold it exclusively. */
 static void test_exclusive_state(void)
 {
     for (unsigned i = CACHE_MSI; i <= CACHE_MOESI; i++) {
         struct hierarchy_settings settings = coherent((enum cache_coherence)i);
-        struct result result = simulate(&settings, "0R0 0W0");
+        struct hierarchy_result result = simulate(&settings, "0R0 0W0");
         CU_ASSERT_EQUAL(result.caches[0][0].upgrades, i == CACHE_MSI ? 1 : 0);
         CU_ASSERT_EQUAL(result.caches[0][0].write_backs, 1);
     }
@@ -319,14 +317,14 @@ static void test_exclusive_state(void)
  *   1R0      both S, from memory                                the same
  *   0W0      0: upgrade, M; 1: invalidation                     the same
  *   1R0      0: intervention, written back, S; 1: S             0: intervention, O; 1: S
- *   1W0      1: upgrade, M; 0: invalidation                     the same, 0's dirt comes over
- *   end      1 writes back                                      1 writes back
+ *   1W0      1: upgrade, M; 0: invalidation                     the same, 0 passes on its dirty
+ * line end      1 writes back                                      1 writes back
  */
 static void test_protocols(void)
 {
     for (unsigned i = CACHE_MSI; i <= CACHE_MOESI; i++) {
         struct hierarchy_settings settings = coherent((enum cache_coherence)i);
-        struct result result = simulate(&settings, "0R0 1R0 0W0 1R0 1W0");
+        struct hierarchy_result result = simulate(&settings, "0R0 1R0 0W0 1R0 1W0");
         const struct cache_counters *first = &result.caches[0][0];
         const struct cache_counters *second = &result.caches[0][1];
         uint64_t written = i == CACHE_MOESI ? 0 : 1;
@@ -353,7 +351,7 @@ static void test_sharing(void)
 {
     for (unsigned i = CACHE_MSI; i <= CACHE_MOESI; i++) {
         struct hierarchy_settings settings = coherent((enum cache_coherence)i);
-        struct result result = simulate(&settings, "0W0 1W8 0W0 1W8 0R8");
+        struct hierarchy_result result = simulate(&settings, "0W0 1W8 0W0 1W8 0R8");
         const struct cache_counters *first = &result.caches[0][0];
         const struct cache_counters *second = &result.caches[0][1];
         CU_ASSERT_EQUAL(first->compulsory[REFERENCE_WRITE], 1);
@@ -370,12 +368,12 @@ static void test_sharing(void)
     }
 }
 
-/* Attributes: 0 past the cache; 1 through it; 2 through it, and the line is given up. */
+/* Attributes: 0 bypasses the cache; 1 writes through; 2 writes through and invalidates. */
 static void test_attributes(void)
 {
     static const char trace[] = "0R0 0W0@0 0W0@1 0R0 0W0@2 0R0 0R10@0";
     struct hierarchy_settings settings = one_level(4, 1);
-    struct result result = simulate(&settings, trace);
+    struct hierarchy_result result = simulate(&settings, trace);
     CU_ASSERT_EQUAL(result.caches[0][0].references[REFERENCE_WRITE], 3);
     CU_ASSERT_EQUAL(result.caches[0][0].misses[REFERENCE_READ], 2);
     settings.honour_attributes = true;
@@ -390,20 +388,20 @@ static void test_attributes(void)
 }
 
 static const struct test_case cases[] = {
-    {"Belady: FIFO misses more with more room", test_belady},
+    {"Belady: FIFO misses more in a larger cache", test_belady},
     {"tree-PLRU is not LRU", test_tree},
-    {"a reference over the end of the addresses", test_wrap},
+    {"a reference across 2^32", test_wrap},
     {"a victim buffer between two lines of one set", test_victims},
     {"prefetches", test_prefetch},
     {"sub-blocks", test_sub_blocks},
-    {"write-backs come as Dinero IV's", test_write_back_order},
-    {"the end comes as Dinero IV's", test_flush_order},
+    {"order of write-backs as in Dinero IV", test_write_back_order},
+    {"order of the final flush as in Dinero IV", test_flush_order},
     {"write policies", test_write_policies},
     {"compulsory, capacity, conflict", test_kinds},
     {"inclusive", test_inclusive},
     {"exclusive", test_exclusive},
-    {"MSI asks, MESI and MOESI know", test_exclusive_state},
-    {"a line between two processors", test_protocols},
+    {"MSI upgrades, MESI and MOESI do not", test_exclusive_state},
+    {"a line that two processors share", test_protocols},
     {"true and false sharing", test_sharing},
     {"cacheability", test_attributes},
     {NULL, NULL}};

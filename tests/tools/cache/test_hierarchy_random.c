@@ -1,8 +1,6 @@
-/*
- * The caches' engine against the slow simulator: random traces through random hierarchies, every
- * counter. The slow one checks that each read gets what was written last, and in every other trace,
- * at each record, what doc/cache-model.md says must always hold.
- */
+/* The cache engine against the slow simulator: every counter for random traces and hierarchies.
+ * The slow simulator checks that each read returns the last value written and, in every other
+ * trace, the invariants of doc/cache-model.md at each record. */
 #include "tests/suites.h"
 #include "tests/support/cache_compare.h"
 #include "tests/support/random.h"
@@ -20,7 +18,7 @@ struct tried {
     uint64_t reads_checked;
 };
 
-/* One random hierarchy and trace. want: what it must be, NULL for anything. */
+/* One random hierarchy and trace. want: selects hierarchies; NULL: all. */
 static void try_one(uint64_t seed, bool (*want)(const struct hierarchy_settings *),
                     struct tried *tried)
 {
@@ -58,7 +56,7 @@ static void test_anything(void)
 {
     struct tried tried;
     run(1, 1500, NULL, &tried);
-    /* most of what is made up is possible, and most reads can be seen to be right */
+    /* most random hierarchies are valid, and most reads are checked */
     CU_ASSERT(tried.accepted > 5 * tried.refused);
     CU_ASSERT(tried.refused > 0);
     CU_ASSERT(tried.in_parts > 100);
@@ -92,9 +90,8 @@ static void test_strict(void)
     CU_ASSERT(tried.accepted > 300);
 }
 
-static const struct test_case cases[] = {
-    {"any hierarchy is as the slow simulator has it", test_anything},
-    {"coherent ones", test_coherent},
-    {"inclusive and exclusive ones", test_strict},
-    {NULL, NULL}};
+static const struct test_case cases[] = {{"all hierarchies", test_anything},
+                                         {"coherent hierarchies", test_coherent},
+                                         {"inclusive and exclusive hierarchies", test_strict},
+                                         {NULL, NULL}};
 TEST_SUITE(hierarchy_random, cases)

@@ -15,7 +15,7 @@ static struct capture_status busy_status(void)
     return status;
 }
 
-/* As wide as the terminal is, what was lost is the last to go. */
+/* The line fits the terminal; the count of lost requests is dropped last. */
 static void test_widths(void)
 {
     static const struct {
@@ -42,7 +42,7 @@ static void test_widths(void)
     }
 }
 
-/* Never wider, whatever the numbers are. */
+/* Even with the largest numbers. */
 static void test_never_wider(void)
 {
     struct capture_status status = busy_status();

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-struct settings {
+struct parsed_options {
     bool flag;
     const char *text;
     uint64_t count;
@@ -18,11 +18,11 @@ struct settings {
 
 static int take_call(void *settings, const char *argument, struct bt_error *error)
 {
-    ((struct settings *)settings)->calls++;
+    ((struct parsed_options *)settings)->calls++;
     return strcmp(argument, "bad") == 0 ? bt_fail(error, BT_USAGE, "it is bad") : 0;
 }
 
-#define AT(field) offsetof(struct settings, field)
+#define AT(field) offsetof(struct parsed_options, field)
 
 static const struct option_row rows[] = {
     {OPTION_FLAG, 'f', "flag", NULL, "", AT(flag), NULL},
@@ -35,7 +35,7 @@ static const struct option_row rows[] = {
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
 /* Parses a line of words; the operands are left in words. */
-static int parse(struct settings *settings, char *words[24], const char *line,
+static int parse(struct parsed_options *settings, char *words[24], const char *line,
                  struct bt_error *error)
 {
     static char name[] = "command";
@@ -54,7 +54,7 @@ static int parse(struct settings *settings, char *words[24], const char *line,
 
 static void test_every_kind(void)
 {
-    struct settings s;
+    struct parsed_options s;
     char *words[24];
     struct bt_error error;
     CU_ASSERT_EQUAL(parse(&s, words,
@@ -73,9 +73,9 @@ static void test_every_kind(void)
     CU_ASSERT_STRING_EQUAL(words[16], "two");
 }
 
-static void test_operands_behind_two_dashes(void)
+static void test_operands_after_two_dashes(void)
 {
-    struct settings s;
+    struct parsed_options s;
     char *words[24];
     struct bt_error error;
     CU_ASSERT_EQUAL(parse(&s, words, "-f -- --text -x", &error), 2);
@@ -85,7 +85,7 @@ static void test_operands_behind_two_dashes(void)
 
 static void test_help(void)
 {
-    struct settings s;
+    struct parsed_options s;
     char *words[24];
     struct bt_error error;
     CU_ASSERT_EQUAL(parse(&s, words, "-h", &error), -100);
@@ -107,7 +107,7 @@ static void test_errors(void)
         {"--number 5G", "--number: \"5G\" is too large"},
         {"--count many", "--count: \"many\" is not a number such as 1000, 5k, 2M or 0x100"}};
     for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++) {
-        struct settings s;
+        struct parsed_options s;
         char *words[24];
         struct bt_error error;
         CU_ASSERT_EQUAL(parse(&s, words, tries[i].line, &error), BT_USAGE);
@@ -125,7 +125,7 @@ static void test_many_rows(void)
         many[n] = (struct option_row){OPTION_COUNT, 0, names[n], "N", "", AT(count), NULL};
     }
     char *line[] = {(char *)"command", (char *)"--option199=7", NULL};
-    struct settings s = {0};
+    struct parsed_options s = {0};
     struct bt_error error;
     CU_ASSERT_EQUAL(options_parse(many, &s, 2, line, &error), 2);
     CU_ASSERT_EQUAL(s.count, 7);
@@ -133,7 +133,7 @@ static void test_many_rows(void)
 
 static const struct test_case cases[] = {
     {"every kind of option", test_every_kind},
-    {"operands behind two dashes", test_operands_behind_two_dashes},
+    {"operands after two dashes", test_operands_after_two_dashes},
     {"help", test_help},
     {"errors", test_errors},
     {"more than 64 options", test_many_rows},

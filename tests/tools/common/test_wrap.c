@@ -31,7 +31,7 @@ static void test_width(void)
     check("one", 4, "one\n");
     check("one\ntwo\n\n three ", 4, "one two three\n");
     check(FORTY " " FORTY, 0, FORTY " forty letters and digits 34567890 are\nit\n");
-    check(FORTY FORTY, 0, FORTY FORTY "\n"); /* 80 columns, and no more */
+    check(FORTY FORTY, 0, FORTY FORTY "\n"); /* exactly 80 columns */
     check(FORTY " forty letters and digits 34567890 it.", 2,
           FORTY " forty letters and digits 34567890 it.\n");
     check(FORTY " forty letters and digits 34567890 are", 3,

@@ -1,4 +1,4 @@
-/* What bustap doctor finds: boards on a fake USB, in a folder that stands in for the system's. */
+/* Findings of bustap doctor with a fake USB and a folder in place of the system's files. */
 #include "tools/doctor/checks.h"
 
 #include "driver/ftdi_ring.h"
@@ -24,31 +24,30 @@ static const struct fake_usb_device good = {.vid = 0x0403,
                                             .eeprom = 0x0001,
                                             .packet_bytes = 512};
 
-struct pc_map_entry {
+struct doctor_rig {
     char root[FOLDER_PATH_BYTES];
     struct findings findings;
     struct ftdi_diagnoses found;
 };
 
-/* A system with all rules, and these devices. */
-static void place_open(struct pc_map_entry *place, const struct fake_usb_device *devices,
-                       size_t count)
+/* A system with all udev rules and these devices. */
+static void rig_begin(struct doctor_rig *rig, const struct fake_usb_device *devices, size_t count)
 {
-    memset(place, 0, sizeof *place);
-    folder_make(place->root);
-    fake_system_rules(place->root);
-    fake_system_file(place->root, FTDI_RING_LIMIT_FILE, "16\n");
+    memset(rig, 0, sizeof *rig);
+    folder_make(rig->root);
+    fake_system_rules(rig->root);
+    fake_system_file(rig->root, FTDI_RING_LIMIT_FILE, "16\n");
     fake_usb_reset();
     struct fake_usb *usb = fake_usb_take();
     for (size_t i = 0; i < count; i++) {
         usb->devices[i] = devices[i];
-        fake_system_device(place->root, (unsigned)i + 1);
+        fake_system_device(rig->root, (unsigned)i + 1);
     }
     usb->device_count = count;
     fake_usb_give();
 }
 
-static void place_close(struct pc_map_entry *place)
+static void rig_end(struct doctor_rig *rig)
 {
     struct fake_usb *usb = fake_usb_take();
     CU_ASSERT_EQUAL(usb->handles, 0);
@@ -56,23 +55,23 @@ static void place_close(struct pc_map_entry *place)
     CU_ASSERT_EQUAL(usb->mode, 0);
     fake_usb_give();
     fake_usb_reset();
-    ftdi_diagnoses_free(&place->found);
-    findings_free(&place->findings);
-    folder_remove(place->root);
+    ftdi_diagnoses_free(&rig->found);
+    findings_free(&rig->findings);
+    folder_remove(rig->root);
 }
 
-/* Examines what options mean, NULL for all. Returns how many links could be tried. */
-static unsigned examine(struct pc_map_entry *place, const char *options)
+/* Examines the boards that options select (NULL: all). Returns the number of usable links. */
+static unsigned examine(struct doctor_rig *rig, const char *options)
 {
     struct ftdi_options parsed;
     unsigned links = 0;
     CU_ASSERT_EQUAL_FATAL(options ? ftdi_options_parse(&parsed, options, NULL) : 0, 0);
     CU_ASSERT_EQUAL_FATAL(
-        ftdi_diagnosis_list(&place->found, options ? &parsed : NULL, place->root, NULL), 0);
-    check_machine(&place->findings, &place->found, place->root);
-    for (size_t i = 0; i < place->found.count; i++)
-        links += check_board(&place->findings, &place->found, i, options ? parsed.channel : 'A',
-                             place->root);
+        ftdi_diagnosis_list(&rig->found, options ? &parsed : NULL, rig->root, NULL), 0);
+    check_machine(&rig->findings, &rig->found, rig->root);
+    for (size_t i = 0; i < rig->found.count; i++)
+        links +=
+            check_board(&rig->findings, &rig->found, i, options ? parsed.channel : 'A', rig->root);
     return links;
 }
 
@@ -91,17 +90,17 @@ static bool says(const struct findings *findings, enum finding_level level, cons
     return false;
 }
 
-/* One device with one thing wrong: the finding, and that there is no other. */
+/* Examines one device: expects the finding, and no other problem or warning. */
 static void finds(const struct fake_usb_device *device, const char *options,
                   enum finding_level level, const char *check, const char *text, const char *advice)
 {
-    struct pc_map_entry place;
-    place_open(&place, device, 1);
-    CU_ASSERT_EQUAL(examine(&place, options), level == FINDING_PROBLEM ? 0 : 1);
-    CU_ASSERT_TRUE(says(&place.findings, level, check, text, advice));
-    CU_ASSERT_EQUAL(place.findings.problems, level == FINDING_PROBLEM ? 1 : 0);
-    CU_ASSERT_EQUAL(place.findings.warnings, level == FINDING_WARNING ? 1 : 0);
-    place_close(&place);
+    struct doctor_rig rig;
+    rig_begin(&rig, device, 1);
+    CU_ASSERT_EQUAL(examine(&rig, options), level == FINDING_PROBLEM ? 0 : 1);
+    CU_ASSERT_TRUE(says(&rig.findings, level, check, text, advice));
+    CU_ASSERT_EQUAL(rig.findings.problems, level == FINDING_PROBLEM ? 1 : 0);
+    CU_ASSERT_EQUAL(rig.findings.warnings, level == FINDING_WARNING ? 1 : 0);
+    rig_end(&rig);
 }
 
 static void test_all_well(void)
@@ -117,21 +116,21 @@ static void test_all_well(void)
 
 static void test_no_board(void)
 {
-    struct pc_map_entry place;
-    place_open(&place, &good, 0);
-    CU_ASSERT_EQUAL(examine(&place, NULL), 0);
+    struct doctor_rig rig;
+    rig_begin(&rig, &good, 0);
+    CU_ASSERT_EQUAL(examine(&rig, NULL), 0);
     CU_ASSERT_TRUE(
-        says(&place.findings, FINDING_PROBLEM, "usb", "no USB device is present", "virtual board"));
-    CU_ASSERT_EQUAL(place.findings.problems, 1);
-    place_close(&place);
-    place_open(&place, &good, 1);
-    CU_ASSERT_EQUAL(examine(&place, "serial=BT0002"), 0);
-    CU_ASSERT_TRUE(says(&place.findings, FINDING_PROBLEM, "usb", "none of 1 USB devices", "plug"));
-    place_close(&place);
+        says(&rig.findings, FINDING_PROBLEM, "usb", "no USB device is present", "virtual board"));
+    CU_ASSERT_EQUAL(rig.findings.problems, 1);
+    rig_end(&rig);
+    rig_begin(&rig, &good, 1);
+    CU_ASSERT_EQUAL(examine(&rig, "serial=BT0002"), 0);
+    CU_ASSERT_TRUE(says(&rig.findings, FINDING_PROBLEM, "usb", "none of 1 USB devices", "plug"));
+    rig_end(&rig);
     struct bt_error error = {0};
     fake_usb_take()->init_error = LIBUSB_ERROR_OTHER;
     fake_usb_give();
-    CU_ASSERT_EQUAL(ftdi_diagnosis_list(&place.found, NULL, "", &error), BT_DEVICE);
+    CU_ASSERT_EQUAL(ftdi_diagnosis_list(&rig.found, NULL, "", &error), BT_DEVICE);
     CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "USB cannot be used on this machine"));
     fake_usb_reset();
 }
@@ -160,124 +159,123 @@ static void test_hardware(void)
     finds(&device, NULL, FINDING_PROBLEM, "eeprom", "0100: not 245 FIFO", "");
 }
 
-/* The link that is measured is that of the channel that was named. */
+/* The link of the chosen channel is measured. */
 static void test_channel(void)
 {
     struct fake_usb_device device = good;
-    struct pc_map_entry place;
+    struct doctor_rig rig;
     device.chip = FT2232H;
     device.pid = 0x6010;
     device.eeprom = 0x0101;
-    place_open(&place, &device, 1);
-    CU_ASSERT_EQUAL(examine(&place, "channel=B"), 1);
-    CU_ASSERT_STRING_EQUAL(place.found.boards[0].specification,
+    rig_begin(&rig, &device, 1);
+    CU_ASSERT_EQUAL(examine(&rig, "channel=B"), 1);
+    CU_ASSERT_STRING_EQUAL(rig.found.boards[0].specification,
                            "ftdi:vid=0403,pid=6010,channel=B,serial=BT0001");
-    place_close(&place);
-    place_open(&place, &device, 1);
-    CU_ASSERT_EQUAL(examine(&place, NULL), 1);
-    CU_ASSERT_STRING_EQUAL(place.found.boards[0].specification, "ftdi:serial=BT0001");
-    place_close(&place);
+    rig_end(&rig);
+    rig_begin(&rig, &device, 1);
+    CU_ASSERT_EQUAL(examine(&rig, NULL), 1);
+    CU_ASSERT_STRING_EQUAL(rig.found.boards[0].specification, "ftdi:serial=BT0001");
+    rig_end(&rig);
 }
 
-/* Which step is missing between the board and its user. */
+/* The missing step that keeps a user from the board. */
 static void test_permission(void)
 {
     struct fake_usb_device device = good;
-    struct pc_map_entry place;
+    struct doctor_rig rig;
     device.open_error = LIBUSB_ERROR_ACCESS;
     finds(&device, NULL, FINDING_PROBLEM, "permission", "is closed to", "not applied to the board");
-    place_open(&place, &device, 1); /* ours to open, by the group, but its mode says no */
-    fake_system_file(place.root, "/run/udev/data/c189:31872", "E:ID_BUSTAP=1\n");
-    (void)examine(&place, NULL);
-    CU_ASSERT_TRUE(says(&place.findings, FINDING_PROBLEM, "permission", "who is in its group",
+    rig_begin(&rig, &device, 1); /* the group may open it, but its mode forbids it */
+    fake_system_file(rig.root, "/run/udev/data/c189:31872", "E:ID_BUSTAP=1\n");
+    (void)examine(&rig, NULL);
+    CU_ASSERT_TRUE(says(&rig.findings, FINDING_PROBLEM, "permission", "who is in its group",
                         "not applied to the board"));
-    place_close(&place);
-    place_open(&place, &device, 1);
-    fake_system_remove(place.root, "/etc/udev/rules.d/61-bustap-access.rules");
-    CU_ASSERT_EQUAL(examine(&place, NULL), 0);
-    CU_ASSERT_TRUE(says(&place.findings, FINDING_PROBLEM, "rules",
+    rig_end(&rig);
+    rig_begin(&rig, &device, 1);
+    fake_system_remove(rig.root, "/etc/udev/rules.d/61-bustap-access.rules");
+    CU_ASSERT_EQUAL(examine(&rig, NULL), 0);
+    CU_ASSERT_TRUE(says(&rig.findings, FINDING_PROBLEM, "rules",
                         "61-bustap-access.rules, which opens them to users, is in none",
                         "copy doc/61-bustap-access.rules to /etc/udev/rules.d"));
-    CU_ASSERT_TRUE(says(&place.findings, FINDING_PROBLEM, "permission", "is closed to",
+    CU_ASSERT_TRUE(says(&rig.findings, FINDING_PROBLEM, "permission", "is closed to",
                         "install the missing udev rules"));
-    CU_ASSERT_EQUAL(place.findings.problems, 2);
-    place_close(&place);
+    CU_ASSERT_EQUAL(rig.findings.problems, 2);
+    rig_end(&rig);
     device.vid = 0x1209;
     finds(&device, "vid=1209,pid=6014", FINDING_PROBLEM, "permission", "is closed to",
           "ATTR{idVendor}==\"1209\", ATTR{idProduct}==\"6014\", ENV{ID_BUSTAP}=\"1\"");
     device = good;
     device.open_error = LIBUSB_ERROR_IO;
     finds(&device, NULL, FINDING_PROBLEM, "open", "LIBUSB_ERROR_IO", "plug the board in again");
-    /* a container that was given /sys, but not /dev/bus/usb */
+    /* a container with /sys, but without /dev/bus/usb */
     device.open_error = LIBUSB_ERROR_NO_DEVICE;
-    place_open(&place, &device, 1);
-    fake_system_remove(place.root, "/dev/bus/usb/250/001");
-    CU_ASSERT_EQUAL(examine(&place, NULL), 0);
-    CU_ASSERT_TRUE(says(&place.findings, FINDING_PROBLEM, "open",
+    rig_begin(&rig, &device, 1);
+    fake_system_remove(rig.root, "/dev/bus/usb/250/001");
+    CU_ASSERT_EQUAL(examine(&rig, NULL), 0);
+    CU_ASSERT_TRUE(says(&rig.findings, FINDING_PROBLEM, "open",
                         "/dev/bus/usb/250/001 does not exist", "a container needs access"));
-    CU_ASSERT_EQUAL(place.findings.problems, 1);
-    place_close(&place);
-    /* whoever may open the board is only warned */
-    place_open(&place, &good, 1);
-    fake_system_link(place.root, "/run/udev/rules.d/60-bustap.rules", "/dev/null");
-    CU_ASSERT_EQUAL(examine(&place, NULL), 1);
-    CU_ASSERT_TRUE(says(&place.findings, FINDING_WARNING, "rules", "is switched off by",
+    CU_ASSERT_EQUAL(rig.findings.problems, 1);
+    rig_end(&rig);
+    /* a warning only, if the user may open the board */
+    rig_begin(&rig, &good, 1);
+    fake_system_link(rig.root, "/run/udev/rules.d/60-bustap.rules", "/dev/null");
+    CU_ASSERT_EQUAL(examine(&rig, NULL), 1);
+    CU_ASSERT_TRUE(says(&rig.findings, FINDING_WARNING, "rules", "is switched off by",
                         "/run/udev/rules.d/60-bustap.rules"));
-    place_close(&place);
+    rig_end(&rig);
 }
 
-/* Strings of a board that is closed to us are the kernel's, so that it can be chosen all the same.
- */
+/* The kernel knows the strings of a board that may not be opened, so it can still be chosen. */
 static void test_closed_board_by_serial(void)
 {
     struct fake_usb_device device = good;
-    struct pc_map_entry place;
+    struct doctor_rig rig;
     device.open_error = LIBUSB_ERROR_ACCESS;
-    place_open(&place, &device, 1);
-    fake_system_file(place.root, "/sys/bus/usb/devices/9-1/serial", "BT0001\n");
-    (void)examine(&place, "serial=BT0001");
-    CU_ASSERT_EQUAL_FATAL(place.found.count, 1);
-    CU_ASSERT_STRING_EQUAL(place.found.boards[0].specification, "ftdi:serial=BT0001");
-    place_close(&place);
+    rig_begin(&rig, &device, 1);
+    fake_system_file(rig.root, "/sys/bus/usb/devices/9-1/serial", "BT0001\n");
+    (void)examine(&rig, "serial=BT0001");
+    CU_ASSERT_EQUAL_FATAL(rig.found.count, 1);
+    CU_ASSERT_STRING_EQUAL(rig.found.boards[0].specification, "ftdi:serial=BT0001");
+    rig_end(&rig);
 }
 
 static void test_drivers(void)
 {
-    struct pc_map_entry place;
-    place_open(&place, &good, 1);
-    fake_system_file(place.root, "/sys/bus/usb/devices/9-1:1.0/ttyUSB0/dev", "");
-    fake_system_link(place.root, "/sys/bus/usb/devices/9-1:1.0/driver", "x/ftdi_sio");
-    fake_system_link(place.root, "/proc/77/fd/3", "/dev/bus/usb/250/001");
-    fake_system_file(place.root, "/proc/77/comm", "qemu\n");
-    CU_ASSERT_EQUAL(examine(&place, NULL), 1);
-    CU_ASSERT_TRUE(says(&place.findings, FINDING_WARNING, "driver",
+    struct doctor_rig rig;
+    rig_begin(&rig, &good, 1);
+    fake_system_file(rig.root, "/sys/bus/usb/devices/9-1:1.0/ttyUSB0/dev", "");
+    fake_system_link(rig.root, "/sys/bus/usb/devices/9-1:1.0/driver", "x/ftdi_sio");
+    fake_system_link(rig.root, "/proc/77/fd/3", "/dev/bus/usb/250/001");
+    fake_system_file(rig.root, "/proc/77/comm", "qemu\n");
+    CU_ASSERT_EQUAL(examine(&rig, NULL), 1);
+    CU_ASSERT_TRUE(says(&rig.findings, FINDING_WARNING, "driver",
                         "driver ftdi_sio has the board, as /dev/ttyUSB0",
                         "reattaches it afterwards"));
-    CU_ASSERT_TRUE(says(&place.findings, FINDING_WARNING, "programs",
+    CU_ASSERT_TRUE(says(&rig.findings, FINDING_WARNING, "programs",
                         "also open in qemu (process 77)", "end that program"));
-    place_close(&place);
+    rig_end(&rig);
 }
 
-/* A board that is captured from is not asked for anything. */
+/* A board that is capturing is left alone. */
 static void test_in_use(void)
 {
-    struct pc_map_entry place;
-    place_open(&place, &good, 1);
-    fake_system_link(place.root, "/sys/bus/usb/devices/9-1:1.0/driver", "x/usbfs");
-    CU_ASSERT_EQUAL(examine(&place, NULL), 0);
+    struct doctor_rig rig;
+    rig_begin(&rig, &good, 1);
+    fake_system_link(rig.root, "/sys/bus/usb/devices/9-1:1.0/driver", "x/usbfs");
+    CU_ASSERT_EQUAL(examine(&rig, NULL), 0);
     CU_ASSERT_TRUE(
-        says(&place.findings, FINDING_WARNING, "driver", "in use by a program", "bustap ctl stop"));
-    CU_ASSERT_EQUAL(place.findings.problems, 0);
-    CU_ASSERT_FALSE(place.found.boards[0].eeprom_known);
-    place_close(&place);
-    place_open(&place, &good, 1);
-    fake_system_link(place.root, "/sys/bus/usb/devices/9-1:1.0/driver", "x/usbfs");
-    fake_system_link(place.root, "/proc/9/fd/3", "/dev/bus/usb/250/001");
-    fake_system_file(place.root, "/proc/9/comm", "bustapd\n");
-    (void)examine(&place, NULL);
-    CU_ASSERT_TRUE(says(&place.findings, FINDING_WARNING, "driver", "in use by bustapd (process 9)",
+        says(&rig.findings, FINDING_WARNING, "driver", "in use by a program", "bustap ctl stop"));
+    CU_ASSERT_EQUAL(rig.findings.problems, 0);
+    CU_ASSERT_FALSE(rig.found.boards[0].eeprom_known);
+    rig_end(&rig);
+    rig_begin(&rig, &good, 1);
+    fake_system_link(rig.root, "/sys/bus/usb/devices/9-1:1.0/driver", "x/usbfs");
+    fake_system_link(rig.root, "/proc/9/fd/3", "/dev/bus/usb/250/001");
+    fake_system_file(rig.root, "/proc/9/comm", "bustapd\n");
+    (void)examine(&rig, NULL);
+    CU_ASSERT_TRUE(says(&rig.findings, FINDING_WARNING, "driver", "in use by bustapd (process 9)",
                         "left alone"));
-    place_close(&place);
+    rig_end(&rig);
 }
 
 /* An FTDI chip with other ids may be anything: unless it is named or identified, only its
@@ -285,48 +283,48 @@ static void test_in_use(void)
 static void test_private_ids(void)
 {
     struct fake_usb_device device = good;
-    struct pc_map_entry place;
+    struct doctor_rig rig;
     device.vid = 0x15ba;
-    place_open(&place, &device, 1);
-    CU_ASSERT_EQUAL(examine(&place, NULL), 0);
-    CU_ASSERT_TRUE(says(&place.findings, FINDING_WARNING, "ids", "need not be a board",
+    rig_begin(&rig, &device, 1);
+    CU_ASSERT_EQUAL(examine(&rig, NULL), 0);
+    CU_ASSERT_TRUE(says(&rig.findings, FINDING_WARNING, "ids", "need not be a board",
                         "bustap doctor ftdi:vid=15ba,pid=6014,serial=BT0001"));
-    CU_ASSERT_FALSE(place.found.boards[0].eeprom_known);
-    CU_ASSERT_EQUAL(place.findings.problems, 0);
-    place_close(&place);
+    CU_ASSERT_FALSE(rig.found.boards[0].eeprom_known);
+    CU_ASSERT_EQUAL(rig.findings.problems, 0);
+    rig_end(&rig);
     finds(&device, "vid=15ba,pid=6014", FINDING_OK, "eeprom", "245 FIFO mode", "");
-    place_open(&place, &device, 1);
-    fake_system_file(place.root, "/run/udev/data/c189:31872", "E:ID_BUSTAP=1\n");
-    CU_ASSERT_EQUAL(examine(&place, NULL), 1);
-    CU_ASSERT_EQUAL(place.findings.warnings + place.findings.problems, 0);
-    place_close(&place);
+    rig_begin(&rig, &device, 1);
+    fake_system_file(rig.root, "/run/udev/data/c189:31872", "E:ID_BUSTAP=1\n");
+    CU_ASSERT_EQUAL(examine(&rig, NULL), 1);
+    CU_ASSERT_EQUAL(rig.findings.warnings + rig.findings.problems, 0);
+    rig_end(&rig);
 }
 
 static void test_several(void)
 {
     struct fake_usb_device devices[3] = {good, good, good};
-    struct pc_map_entry place;
+    struct doctor_rig rig;
     devices[1].serial = "BT0002";
-    place_open(&place, devices, 2);
-    CU_ASSERT_EQUAL(examine(&place, NULL), 2);
-    CU_ASSERT_TRUE(says(&place.findings, FINDING_WARNING, "memory",
+    rig_begin(&rig, devices, 2);
+    CU_ASSERT_EQUAL(examine(&rig, NULL), 2);
+    CU_ASSERT_TRUE(says(&rig.findings, FINDING_WARNING, "memory",
                         "16 MiB for all USB transfers are too few: 2 boards want 16 MiB",
                         "echo 64 > /sys/module/usbcore/parameters/usbfs_memory_mb"));
-    place_close(&place);
-    place_open(&place, devices, 3);
-    fake_system_file(place.root, FTDI_RING_LIMIT_FILE, "0\n");
-    CU_ASSERT_EQUAL(examine(&place, NULL), 1); /* two cannot be told apart */
-    CU_ASSERT_TRUE(says(&place.findings, FINDING_PROBLEM, "serial", "same ids and serial number",
+    rig_end(&rig);
+    rig_begin(&rig, devices, 3);
+    fake_system_file(rig.root, FTDI_RING_LIMIT_FILE, "0\n");
+    CU_ASSERT_EQUAL(examine(&rig, NULL), 1); /* two have the same serial number */
+    CU_ASSERT_TRUE(says(&rig.findings, FINDING_PROBLEM, "serial", "same ids and serial number",
                         "ftdi_eeprom"));
-    CU_ASSERT_TRUE(says(&place.findings, FINDING_OK, "memory", "no limit", ""));
-    CU_ASSERT_EQUAL(place.findings.problems, 2);
-    place_close(&place);
-    place_open(&place, &good, 1);
-    fake_system_file(place.root, FTDI_RING_LIMIT_FILE, "8\n");
-    CU_ASSERT_EQUAL(examine(&place, NULL), 1);
-    CU_ASSERT_EQUAL(place.findings.warnings, 1);
-    CU_ASSERT_EQUAL(place.findings.problems, 0);
-    place_close(&place);
+    CU_ASSERT_TRUE(says(&rig.findings, FINDING_OK, "memory", "no limit", ""));
+    CU_ASSERT_EQUAL(rig.findings.problems, 2);
+    rig_end(&rig);
+    rig_begin(&rig, &good, 1);
+    fake_system_file(rig.root, FTDI_RING_LIMIT_FILE, "8\n");
+    CU_ASSERT_EQUAL(examine(&rig, NULL), 1);
+    CU_ASSERT_EQUAL(rig.findings.warnings, 1);
+    CU_ASSERT_EQUAL(rig.findings.problems, 0);
+    rig_end(&rig);
 }
 
 /* --- the link ------------------------------------------------------------------------------- */
@@ -351,10 +349,10 @@ static void test_link(void)
     findings_free(&findings);
 }
 
-/* A stream in front of another, that takes its time: at least a millisecond for 16 KiB. */
+/* Wraps a stream and slows it down: at least a millisecond for 16 KiB. */
 struct slow_stream {
     struct stream stream; /* first */
-    struct stream *behind;
+    struct stream *inner;
 };
 
 static long slow_read(struct stream *stream, uint8_t *bytes, size_t capacity, int timeout_ms,
@@ -362,24 +360,24 @@ static long slow_read(struct stream *stream, uint8_t *bytes, size_t capacity, in
 {
     const struct timespec moment = {.tv_nsec = 1000000};
     nanosleep(&moment, NULL);
-    return stream_read(((struct slow_stream *)stream)->behind, bytes,
+    return stream_read(((struct slow_stream *)stream)->inner, bytes,
                        capacity < 16384 ? capacity : 16384, timeout_ms, error);
 }
 
 static int slow_write(struct stream *stream, const uint8_t *bytes, size_t size, int timeout_ms,
                       struct bt_error *error)
 {
-    return stream_write(((struct slow_stream *)stream)->behind, bytes, size, timeout_ms, error);
+    return stream_write(((struct slow_stream *)stream)->inner, bytes, size, timeout_ms, error);
 }
 
 static const char *slow_name(struct stream *stream)
 {
-    return stream_name(((struct slow_stream *)stream)->behind);
+    return stream_name(((struct slow_stream *)stream)->inner);
 }
 
 static void slow_close(struct stream *stream)
 {
-    stream_close(((struct slow_stream *)stream)->behind);
+    stream_close(((struct slow_stream *)stream)->inner);
 }
 
 static void test_slow_link(void)
@@ -416,15 +414,15 @@ static void test_boards_that_do_not_answer(void)
 }
 
 static const struct test_case cases[] = {
-    {"all is well", test_all_well},
+    {"no problem", test_all_well},
     {"no board", test_no_board},
     {"port, chip and EEPROM", test_hardware},
     {"the channel", test_channel},
     {"permission", test_permission},
     {"a closed board by its serial number", test_closed_board_by_serial},
     {"drivers", test_drivers},
-    {"in use", test_in_use},
-    {"ids of its own", test_private_ids},
+    {"a board in use", test_in_use},
+    {"private ids", test_private_ids},
     {"several boards", test_several},
     {"the link", test_link},
     {"a slow link", test_slow_link},

@@ -40,7 +40,7 @@ static void test_sentences(void)
         (struct trace_gap){.gap = {.milliseconds = 20, .uncounted = true}, .tick = 1, .lost = 3},
         "gap of 20 ms at tick 1, its losses are not counted: the board "
         "restarted");
-    /* the longest of all */
+    /* the longest sentences */
     expect_sentence(
         (struct trace_gap){.gap = {.milliseconds = GAP_MILLISECONDS_MAX, .uncounted = true},
                            .tick = UINT64_MAX,

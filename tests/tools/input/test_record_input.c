@@ -1,4 +1,4 @@
-/* Records for studies: what is read ahead by a thread is what a reader alone gives. */
+/* Records for studies: a thread that reads ahead delivers the same records as a reader. */
 #include "tools/input/record_input.h"
 
 #include "formats/capture/trace_reader.h"
@@ -17,7 +17,7 @@
 #define RECORDS 50000u
 #define FILES   4u
 
-/* Everything that an input gives, its records one by one with their ticks. */
+/* All that an input delivers: records with their ticks, losses, results. */
 struct taken {
     struct record *records;
     uint64_t *ticks;
@@ -49,7 +49,7 @@ static struct taken take_all(int count, char **paths, const struct record_input_
             taken.ticks[taken.count++] = tick;
         }
     }
-    /* asked again, it says the same */
+    /* the next call returns the same */
     CU_ASSERT_EQUAL(record_input_next(input, &batch, &error), taken.result);
     taken.status = record_input_close(input);
     return taken;
@@ -96,7 +96,7 @@ static void test_raw_files(void)
     free(records);
 }
 
-/* Any range of the records is that part of the whole, with its ticks where they are asked for. */
+/* Any range of records equals that part of the whole, including the ticks if they are kept. */
 static void test_ranges(void)
 {
     uint64_t random = 7;
@@ -151,7 +151,7 @@ static void flip_byte(const char *path, long place)
     fclose(file);
 }
 
-/* A block that is damaged is told and raises the status; everything else is there. */
+/* A corrupt block raises the status; all other blocks are delivered. */
 static void test_damage(void)
 {
     struct capture_set set = {.seed = 3, .files = 1, .file_records = 5000, .block_records = 500};
@@ -181,7 +181,7 @@ static void test_missing_file(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "/nonexistent/trace.byu"));
 }
 
-/* A trace in another program's format, by its name or by what it looks like. */
+/* A trace in another program's format. */
 static void test_foreign(void)
 {
     static const char text[] = "0 1000\n1 2004\n2 fffffffc\n";
@@ -211,7 +211,7 @@ static void test_foreign(void)
     test_path_free(path);
 }
 
-/* A study that has had enough closes at once, though there is more. */
+/* A study may close its input before the end. */
 static void test_early_close(void)
 {
     struct record *records = malloc(8 * RECORDS * sizeof *records);
@@ -230,7 +230,26 @@ static void test_early_close(void)
     free(records);
 }
 
-/* Why several traces are refused: when they are opened, or while they are read. */
+/* Two captures in one file, as cat joins them, each of two blocks whose ticks begin at 5. */
+static struct test_path *two_captures(struct record records[100])
+{
+    struct bytes both = {0};
+    test_path_free(raw_file(records, 100, 7, false));
+    for (uint8_t id = 1; id <= 2; id++) {
+        const struct capture_info info = {
+            .id = {id}, .board = "a board", .started_ns = 1, .file_number = 1};
+        struct batch batch = {.records = records, .count = 100, .first_tick = 5};
+        bytes_append_header(&both, &info);
+        bytes_append_data(&both, DEFLATE_BEST, &batch);
+        batch.first_index = 100;
+        bytes_append_data(&both, DEFLATE_BEST, &batch);
+    }
+    struct test_path *path = test_path_file(both.bytes, both.size);
+    free(both.bytes);
+    return path;
+}
+
+/* The error that refuses several traces: on opening, or while reading if `opened`. */
 static struct bt_error refused(int count, char **paths, bool opened)
 {
     struct record_input *input;
@@ -250,7 +269,6 @@ static struct bt_error refused(int count, char **paths, bool opened)
 static void test_several_traces_are_refused(void)
 {
     struct record records[100];
-    struct bytes both = {0};
     struct test_path *first = raw_file(records, 100, 1, false);
     struct test_path *second = raw_file(records, 100, 2, false);
     struct test_path *stream = raw_file(records, 100, 3, true);
@@ -260,49 +278,23 @@ static void test_several_traces_are_refused(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "2 traces are given"));
     CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "--concatenate"));
     CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "(no header)"));
-    char *piped[] = {paths[0], paths[2]}; /* what a pipe holds shows when it is read */
+    char *piped[] = {paths[0], paths[2]}; /* a pipe is identified only while reading */
     error = refused(2, piped, true);
     CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "another trace begins here"));
     test_path_free(stream);
     test_path_free(second);
     test_path_free(first);
 
-    for (uint8_t id = 1; id <= 2; id++) { /* as cat puts them */
-        const struct capture_info info = {
-            .id = {id}, .board = "a board", .started_ns = 1, .file_number = 1};
-        struct batch batch = {.records = records, .count = 100, .first_tick = 5};
-        bytes_append_header(&both, &info);
-        bytes_append_data(&both, DEFLATE_BEST, &batch);
-    }
-    struct test_path *cat = test_path_file(both.bytes, both.size);
+    struct test_path *cat = two_captures(records);
     char *path = (char *)test_path_name(cat);
     error = refused(1, &path, true);
     CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "a board, started 1970"));
     struct record_input_settings settings = concatenated;
     settings.silent = true;
     struct taken taken = take_all(1, &path, &settings);
-    CU_ASSERT_EQUAL(taken.count, 200);
+    CU_ASSERT_EQUAL(taken.count, 400);
     taken_free(&taken);
     test_path_free(cat);
-    free(both.bytes);
-}
-
-/* Two captures in one file, as cat joins them, each of two blocks whose ticks begin at 5. */
-static struct test_path *two_captures(struct record records[100])
-{
-    struct bytes both = {0};
-    test_path_free(raw_file(records, 100, 7, false));
-    for (uint8_t id = 1; id <= 2; id++) {
-        const struct capture_info info = {.id = {id}, .board = "a board", .file_number = 1};
-        struct batch batch = {.records = records, .count = 100, .first_tick = 5};
-        bytes_append_header(&both, &info);
-        bytes_append_data(&both, DEFLATE_BEST, &batch);
-        batch.first_index = 100;
-        bytes_append_data(&both, DEFLATE_BEST, &batch);
-    }
-    struct test_path *path = test_path_file(both.bytes, both.size);
-    free(both.bytes);
-    return path;
 }
 
 /* As stored: nothing is refused, ticks and indexes are those of the file, each header is returned
@@ -408,7 +400,7 @@ static void test_raw_is_byu(void)
 static const struct test_case cases[] = {
     {"raw files and pipes", test_raw_files},
     {"ranges", test_ranges},
-    {"damage", test_damage},
+    {"a corrupt block", test_damage},
     {"a missing file", test_missing_file},
     {"other programs' formats", test_foreign},
     {"closed early", test_early_close},

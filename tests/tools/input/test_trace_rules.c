@@ -1,7 +1,5 @@
-/* Captures with one lie, whose checksums are right: each rule of doc/capture-file.md, "Verifying",
- * that the headers alone can break. */
-#include "tools/input/trace_set.h"
-
+/* Captures with one false field and valid checksums: each rule of doc/capture-file.md, "Verifying",
+ * that a header can break. */
 #include "formats/base/crc32c.h"
 #include "formats/capture/capture_file.h"
 #include "tests/suites.h"
@@ -9,17 +7,16 @@
 #include "tests/support/files.h"
 #include "tests/support/folder.h"
 #include "tests/support/members.h"
+#include "tests/support/trace_judge.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define FILES      3
 #define FILE_BYTES 65536u
 #define TICKS      99 /* as an offset: all ticks of this file and of those after it */
-#define INDICES    98 /* and all indices */
+#define INDICES    98 /* likewise: all indices */
 
 /* Adds `by` to a field of `bytes` bytes at `offset` of the payload of the member-th member of its
  * kind in a file. */
@@ -33,11 +30,11 @@ struct change {
 
 struct lie {
     struct change changes[3];
-    const char *offset; /* where it is told, in the words of the verdict */
-    const char *word;   /* and what is said of it */
+    const char *offset; /* part of the verdict: the place */
+    const char *word;   /* part of the verdict: the reason */
 };
 
-/* Adds to the field and makes the header's checksum right again. */
+/* Adds to the field and updates the header's checksum. */
 static void add_to(uint8_t *bytes, const struct capture_member *member, unsigned offset,
                    unsigned size, uint64_t by)
 {
@@ -88,35 +85,9 @@ static void change_file(const char *path, const struct change *change)
     fclose(file);
 }
 
-/* What verify says of the files, without what is told meanwhile. */
-static void judge(struct trace_verdict *verdict, char *const *paths, int files)
-{
-    const struct input_trace_settings settings = {.byu_only = true};
-    struct input_report report;
-    struct trace_set set;
-    struct bt_error error;
-    struct input_paths names;
-    input_paths_take(&names, files, (char **)(uintptr_t)paths);
-    fflush(stderr);
-    int told = dup(STDERR_FILENO);
-    int nowhere = open("/dev/null", O_WRONLY);
-    dup2(nowhere, STDERR_FILENO);
-    input_report_begin(&report, true);
-    CU_ASSERT_EQUAL_FATAL(trace_set_read(&set, &names, &settings, &report, NULL, &error), 0);
-    size_t count = trace_set_capture(&set, 0);
-    CU_ASSERT_EQUAL(count, (size_t)files);
-    trace_set_judge(verdict, set.files, count);
-    verdict->last = NULL;
-    trace_set_free(&set);
-    input_report_end(&report);
-    dup2(told, STDERR_FILENO);
-    close(told);
-    close(nowhere);
-}
-
-/* Writes the capture, changes it, and has it judged. Blocks of 40, 40 and 20 records a file; behind
- * the first of each, 2 are lost on the bus and 3 on the link; behind the last of all, 4 on the bus.
- */
+/* Writes the capture, changes it, and judges it. Each file has blocks of 40, 40 and 20 records;
+ * after its first block, 2 requests are lost on the bus and 3 on the link. After the last block of
+ * the capture, 4 are lost on the bus. */
 static void judge_lie(struct trace_verdict *verdict, const struct lie *lie)
 {
     const struct capture_set set = {.seed = 5,
@@ -143,7 +114,7 @@ static void judge_lie(struct trace_verdict *verdict, const struct lie *lie)
         for (int file = lie->changes[i].file; file <= (all ? FILES : lie->changes[i].file); file++)
             change_file(paths[file - 1], &lie->changes[i]);
     }
-    judge(verdict, paths, FILES);
+    CU_ASSERT_EQUAL(trace_judge(verdict, paths, FILES), 1);
     folder_remove(folder);
 }
 
@@ -229,7 +200,7 @@ static void test_each_lie(void)
     }
 }
 
-/* What no rule judges: times of day, reserved bytes, messages, ends that are not known. */
+/* Fields that no rule covers: times of day, reserved bytes, messages, unknown ends. */
 static void test_no_lies(void)
 {
     const struct lie truths[] = {
@@ -249,8 +220,8 @@ static void test_no_lies(void)
     }
 }
 
-/* A loss that a block of its own tells, as a heartbeat after lost frames does: the time of the next
- * record counts from one that was lost. */
+/* A loss in a separate block, as from a heartbeat after lost frames: the time of the next record
+ * counts from a lost one. */
 static void test_loss_alone(void)
 {
     struct record records[2] = {{.time = 3}, {.time = 4}};
@@ -283,15 +254,15 @@ static void test_loss_alone(void)
     char *paths[] = {name};
     struct trace_verdict verdict;
     snprintf(name, sizeof name, "%s", test_path_name(path));
-    judge(&verdict, paths, 1);
+    CU_ASSERT_EQUAL(trace_judge(&verdict, paths, 1), 1);
     CU_ASSERT_TRUE(verdict.complete);
     CU_ASSERT_STRING_EQUAL(verdict.why, "");
     test_path_free(path);
     free(bytes.bytes);
 }
 
-static const struct test_case cases[] = {{"captures with one lie", test_each_lie},
-                                         {"changes that are no lies", test_no_lies},
-                                         {"a loss in a block of its own", test_loss_alone},
+static const struct test_case cases[] = {{"captures with one false field", test_each_lie},
+                                         {"changes that no rule forbids", test_no_lies},
+                                         {"a loss in a separate block", test_loss_alone},
                                          {NULL, NULL}};
 TEST_SUITE(trace_rules, cases)

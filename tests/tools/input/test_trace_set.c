@@ -1,10 +1,9 @@
-/* Rolled captures of every kind, whole and with something taken away: what is said of them. */
-#include "tools/input/trace_set.h"
-
+/* Verdicts on rolled captures: complete ones, damaged ones, and ones with missing files. */
 #include "tests/suites.h"
 #include "tests/support/capture_set.h"
 #include "tests/support/folder.h"
 #include "tests/support/random.h"
+#include "tests/support/trace_judge.h"
 #include "tools/common/words.h"
 
 #include <fcntl.h>
@@ -16,7 +15,7 @@
 
 #define FILES_MAX 6u
 
-/* Files of a capture in a folder of their own. */
+/* Files of a capture in a separate folder. */
 struct set_files {
     char folder[FOLDER_PATH_BYTES];
     char prefix[FOLDER_PATH_BYTES + 8];
@@ -38,48 +37,16 @@ static void write_files(struct set_files *files, const struct capture_set *set)
     }
 }
 
-static void take_path_away(struct set_files *files, int which)
+static void remove_path(struct set_files *files, int which)
 {
     for (int i = which; i + 1 < files->count; i++)
         files->paths[i] = files->paths[i + 1];
     files->count--;
 }
 
-/* A file whose header is damaged is by itself: the set is complete if all of its captures are. */
-static void judge_all(struct trace_verdict *verdict, const struct trace_set *set)
-{
-    bool complete = true;
-    size_t count;
-    for (size_t first = 0; (count = trace_set_capture(set, first)) > 0; first += count) {
-        trace_set_judge(verdict, set->files + first, count);
-        complete = complete && verdict->complete;
-        CU_ASSERT_EQUAL(verdict->complete, verdict->why[0] == '\0');
-    }
-    verdict->complete = complete;
-    verdict->last = NULL; /* goes with the set */
-}
-
-/* Judges all files; what the readers tell is not printed. */
 static void judge(struct trace_verdict *verdict, const struct set_files *files)
 {
-    const struct input_trace_settings settings = {.byu_only = true};
-    struct input_report report;
-    struct bt_error error;
-    struct trace_set set;
-    struct input_paths paths;
-    input_paths_take(&paths, files->count, (char **)(uintptr_t)files->paths);
-    fflush(stderr);
-    int told = dup(STDERR_FILENO);
-    int nowhere = open("/dev/null", O_WRONLY);
-    dup2(nowhere, STDERR_FILENO);
-    input_report_begin(&report, true);
-    CU_ASSERT_EQUAL_FATAL(trace_set_read(&set, &paths, &settings, &report, NULL, &error), 0);
-    judge_all(verdict, &set);
-    trace_set_free(&set);
-    input_report_end(&report);
-    dup2(told, STDERR_FILENO);
-    close(told);
-    close(nowhere);
+    CU_ASSERT_FATAL(trace_judge(verdict, files->paths, files->count) > 0);
 }
 
 static struct capture_set random_set(uint64_t *random)
@@ -138,7 +105,7 @@ static void test_whole_sets(void)
     }
 }
 
-static void test_a_file_taken_away(void)
+static void test_missing_file(void)
 {
     for (uint64_t seed = 1; seed <= 300; seed++) {
         uint64_t random = random_seed(seed);
@@ -149,7 +116,7 @@ static void test_a_file_taken_away(void)
         if (set.files < 2)
             set.files = 2;
         write_files(&files, &set);
-        take_path_away(&files, (int)random_below(&random, (uint64_t)files.count));
+        remove_path(&files, (int)random_below(&random, (uint64_t)files.count));
         judge(&verdict, &files);
         CU_ASSERT_FALSE(verdict.complete);
         CU_ASSERT(verdict.why[0] != '\0');
@@ -190,7 +157,7 @@ static void test_damage(void)
     }
 }
 
-/* Well formed files that do not agree: each is found, and named. */
+/* Well-formed files that contradict each other: the verdict gives the reason. */
 static void test_lies(void)
 {
     static const struct {
@@ -232,8 +199,8 @@ static void test_board_without_counts(void)
     folder_remove(files.folder);
 }
 
-/* Puts the files of which there are the paths into one file, in their order. */
-static void put_together(struct set_files *files, const char *name)
+/* Concatenates the files in the order of their paths. */
+static void concatenate(struct set_files *files, const char *name)
 {
     snprintf(files->names[FILES_MAX - 1], sizeof files->names[0], "%s/%s", files->folder, name);
     FILE *whole = fopen(files->names[FILES_MAX - 1], "wb");
@@ -250,8 +217,8 @@ static void put_together(struct set_files *files, const char *name)
     files->count = 1;
 }
 
-/* Files one behind the other are judged as if each had its name. */
-static void test_one_behind_the_other(void)
+/* Concatenated files get the same verdict as separate ones. */
+static void test_concatenated(void)
 {
     for (uint64_t seed = 1; seed <= 400; seed++) {
         uint64_t random = random_seed(seed);
@@ -260,16 +227,16 @@ static void test_one_behind_the_other(void)
         struct trace_verdict apart;
         struct trace_verdict together;
         if (set.files == FILES_MAX)
-            set.files--; /* its name is that of the whole */
+            set.files--; /* the whole takes this name */
         if (set.removed >= set.files)
             set.removed = set.keep = 0;
         set.lie =
             random_one_in(&random, 3) ? LIE_NONE : (enum capture_set_lie)random_below(&random, 8);
         write_files(&files, &set);
         if (files.count > 1 && random_one_in(&random, 3))
-            take_path_away(&files, (int)random_below(&random, (uint64_t)files.count));
+            remove_path(&files, (int)random_below(&random, (uint64_t)files.count));
         judge(&apart, &files);
-        put_together(&files, "whole");
+        concatenate(&files, "whole");
         judge(&together, &files);
         CU_ASSERT_EQUAL(together.complete, apart.complete);
         CU_ASSERT_EQUAL(together.why[0] == 0, apart.why[0] == 0);
@@ -300,13 +267,12 @@ static void test_uncounted_gap(void)
     folder_remove(files.folder);
 }
 
-static const struct test_case cases[] = {
-    {"whole sets are complete or accounted for", test_whole_sets},
-    {"a file taken away is missed", test_a_file_taken_away},
-    {"a changed or missing byte is seen", test_damage},
-    {"files that do not agree", test_lies},
-    {"files one behind the other", test_one_behind_the_other},
-    {"a board that did not tell its counts", test_board_without_counts},
-    {"a board that began anew", test_uncounted_gap},
-    {NULL, NULL}};
+static const struct test_case cases[] = {{"complete sets", test_whole_sets},
+                                         {"a missing file is reported", test_missing_file},
+                                         {"a changed or missing byte is reported", test_damage},
+                                         {"files that contradict each other", test_lies},
+                                         {"concatenated files", test_concatenated},
+                                         {"a board without counts", test_board_without_counts},
+                                         {"a board that restarted", test_uncounted_gap},
+                                         {NULL, NULL}};
 TEST_SUITE(trace_set, cases)

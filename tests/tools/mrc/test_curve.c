@@ -61,8 +61,7 @@ static void get_curve(struct curve *curve, const struct mrc_study *study)
         curve_init(curve, mrc_study_series(study, 0), mrc_study_settings(study), &error), 0);
 }
 
-/* At each size of the exact curve it is within the interval of the sampled one, but for one in
- * twenty. */
+/* The sampled curve's 95 % intervals hold the exact curve, within the tolerance below. */
 static void test_sample(void)
 {
     static struct record records[RECORDS];
@@ -97,7 +96,7 @@ static void test_sample(void)
     }
     for (int shape = 0; shape < SHAPES; shape++)
         CU_ASSERT(good[shape] >= points[shape] * 0.97);
-    /* and it says something: seven sizes in 24 traces */
+    /* the intervals are narrow: mean half-width at seven sizes in 24 traces */
     CU_ASSERT(stated / (7 * 6 * SHAPES) < 0.15);
     if (getenv("CURVE_SHOW"))
         for (int shape = 0; shape < SHAPES; shape++)
@@ -105,7 +104,7 @@ static void test_sample(void)
                     stated / (42 * SHAPES));
 }
 
-/* A loop over so many lines: nothing hits in fewer, everything but the first round in as many. */
+/* A loop over N lines: no hit in a cache of fewer; N lines miss in the first round only. */
 static void test_loop(void)
 {
     enum { LINES = 1000, ROUNDS = 5 };
@@ -135,7 +134,7 @@ static void test_loop(void)
     mrc_study_free(study);
 }
 
-/* Every size listed has fewer misses than the one before, and those between are the same. */
+/* curve_next returns exactly the sizes at which the misses decrease. */
 static void test_changes(void)
 {
     static struct record records[RECORDS];
@@ -158,8 +157,8 @@ static void test_changes(void)
     mrc_study_free(study);
 }
 
-static const struct test_case cases[] = {{"a sample is as near as it says", test_sample},
+static const struct test_case cases[] = {{"confidence intervals of samples", test_sample},
                                          {"a loop", test_loop},
-                                         {"sizes where it changes", test_changes},
+                                         {"sizes where the curve changes", test_changes},
                                          {NULL, NULL}};
 TEST_SUITE(curve, cases)

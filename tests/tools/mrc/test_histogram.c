@@ -1,8 +1,8 @@
-/* Counts of distances, beyond what four bytes can hold. */
+/* Counts of distances, also above 32 bits. */
 #include "tests/suites.h"
 #include "tools/mrc/histogram.h"
 
-static void test_around_four_bytes(void)
+static void test_above_32_bits(void)
 {
     struct histogram histogram = {.counts = NULL};
     struct bt_error error;
@@ -12,7 +12,7 @@ static void test_around_four_bytes(void)
     CU_ASSERT_EQUAL(histogram_count(&histogram, 999), UINT32_MAX);
     CU_ASSERT_EQUAL(histogram_add(&histogram, 999, 1, &error), 0);
     CU_ASSERT_EQUAL(histogram_count(&histogram, 999), UINT64_C(1) << 32);
-    /* what is left in the four bytes is 0, and yet it was met */
+    /* the low 32 bits are 0, but the distance occurred */
     CU_ASSERT_EQUAL(histogram_end(&histogram), 1000);
     CU_ASSERT_EQUAL(histogram_add(&histogram, 999, (UINT64_C(5) << 32) + 7, &error), 0);
     CU_ASSERT_EQUAL(histogram_count(&histogram, 999), (UINT64_C(6) << 32) + 7);
@@ -38,7 +38,6 @@ static void test_grows(void)
     histogram_free(&histogram);
 }
 
-static const struct test_case cases[] = {{"counts go around four bytes", test_around_four_bytes},
-                                         {"it grows", test_grows},
-                                         {NULL, NULL}};
+static const struct test_case cases[] = {
+    {"counts above 32 bits", test_above_32_bits}, {"it grows", test_grows}, {NULL, NULL}};
 TEST_SUITE(histogram, cases)

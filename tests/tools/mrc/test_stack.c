@@ -8,13 +8,13 @@
 
 enum { REFERENCES = 4000 };
 
-/* The same by definition: a list of lines, the last one referenced in front. */
-struct twin {
+/* The definition: a list of lines, the most recently used first. */
+struct stack_twin {
     uint32_t lines[REFERENCES];
     uint32_t count;
 };
 
-static uint32_t twin_reference(struct twin *twin, uint32_t line)
+static uint32_t twin_reference(struct stack_twin *twin, uint32_t line)
 {
     uint32_t place = 0;
     while (place < twin->count && twin->lines[place] != line)
@@ -26,7 +26,7 @@ static uint32_t twin_reference(struct twin *twin, uint32_t line)
     return distance;
 }
 
-/* A stream of one of several kinds: uniform, local, in loops, strided. */
+/* A random stream: uniform, local, looping or strided. */
 static void make_stream(uint32_t *lines, size_t count, uint64_t *random)
 {
     const uint64_t distinct = 1 + random_below(random, 1 + random_below(random, 3000));
@@ -47,7 +47,7 @@ static void make_stream(uint32_t *lines, size_t count, uint64_t *random)
 static void check_stream(uint64_t seed)
 {
     static uint32_t lines[REFERENCES], distances[REFERENCES];
-    static struct twin twin;
+    static struct stack_twin twin;
     uint64_t random = random_seed(seed);
     struct bt_error error;
     struct stack *stack = stack_new(&error);
@@ -74,7 +74,7 @@ static void test_equals_twin(void)
         check_stream(seed);
 }
 
-/* Far more lines than a twin can do: round and round, all distances are known. */
+/* Too many lines for the twin; the distances of a loop are known. */
 static void test_large(void)
 {
     enum { LINES = 300000, ROUNDS = 12, SOME = 1000 };
@@ -96,7 +96,7 @@ static void test_large(void)
     stack_free(stack);
 }
 
-static const struct test_case cases[] = {{"distances equal a list's", test_equals_twin},
+static const struct test_case cases[] = {{"distances equal those of a list", test_equals_twin},
                                          {"a loop over many lines", test_large},
                                          {NULL, NULL}};
 TEST_SUITE(stack, cases)

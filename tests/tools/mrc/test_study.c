@@ -11,16 +11,16 @@
 
 enum { RECORDS = 900, PARTS = 8 };
 
-/* --- the same by definition: each reference looks back through all those before it --- */
+/* --- by definition: each reference searches all those before it --- */
 
-struct use {
+struct line_use {
     uint32_t line;
     unsigned cache, series;
     uint64_t window, time;
 };
 
-struct twin {
-    struct use uses[RECORDS * 4];
+struct study_twin {
+    struct line_use uses[RECORDS * 4];
     size_t count;
     uint64_t dropped;
 };
@@ -32,7 +32,7 @@ static uint64_t window_of(const struct mrc_window *window, uint64_t record, uint
                                           : record / window->length;
 }
 
-static void twin_fill(struct twin *twin, const struct mrc_study_settings *settings,
+static void twin_fill(struct study_twin *twin, const struct mrc_study_settings *settings,
                       const struct record *records, size_t count)
 {
     uint64_t tick = 0;
@@ -56,31 +56,31 @@ static void twin_fill(struct twin *twin, const struct mrc_study_settings *settin
             if (!sample_follows(wrapped, settings->sample))
                 continue;
             twin->uses[twin->count++] =
-                (struct use){.line = wrapped,
-                             .cache = cache,
-                             .series = settings->by_kind ? cache * 3 + kind : cache,
-                             .window = window_of(&settings->window, i, tick),
-                             .time = settings->ticks ? tick : time};
+                (struct line_use){.line = wrapped,
+                                  .cache = cache,
+                                  .series = settings->by_kind ? cache * 3 + kind : cache,
+                                  .window = window_of(&settings->window, i, tick),
+                                  .time = settings->ticks ? tick : time};
         }
     }
 }
 
-/* Distinct lines of the cache and set since the use before; *before is that, or NULL. */
-static uint32_t look_back(const struct twin *twin, size_t place, uint32_t sets,
-                          const struct use **before)
+/* Distinct lines of the cache and set since the line's previous use, *before (NULL: none). */
+static uint32_t look_back(const struct study_twin *twin, size_t place, uint32_t sets,
+                          const struct line_use **before)
 {
-    const struct use *use = &twin->uses[place];
+    const struct line_use *use = &twin->uses[place];
     uint32_t distance = 0;
     *before = NULL;
     for (size_t i = place; i-- > 0;) {
-        const struct use *other = &twin->uses[i];
+        const struct line_use *other = &twin->uses[i];
         if (other->cache != use->cache || other->line % sets != use->line % sets)
             continue;
         if (other->line == use->line) {
             *before = other;
             return distance;
         }
-        bool again = false; /* nearer to us: is counted already */
+        bool again = false; /* already counted: used later than other */
         for (size_t j = i + 1; j < place && !again; j++)
             again = twin->uses[j].cache == use->cache && twin->uses[j].line == other->line;
         distance += !again;
@@ -88,15 +88,15 @@ static uint32_t look_back(const struct twin *twin, size_t place, uint32_t sets,
     return BANK_COLD;
 }
 
-/* --- what is counted of a series in a window, bucket by bucket; the last one is cold --- */
+/* --- counts of a series in a window by bucket; the last bucket counts cold misses --- */
 
-static void twin_counts(const struct twin *twin, const struct mrc_study_settings *settings,
+static void twin_counts(const struct study_twin *twin, const struct mrc_study_settings *settings,
                         unsigned series, uint64_t window, uint64_t *counts)
 {
     const unsigned buckets = mrc_study_buckets(settings);
     for (size_t i = 0; i < twin->count; i++) {
-        const struct use *use = &twin->uses[i];
-        const struct use *before;
+        const struct line_use *use = &twin->uses[i];
+        const struct line_use *before;
         if (use->series != series || use->window != window)
             continue;
         const uint32_t distance = look_back(twin, i, settings->sets, &before);
@@ -182,7 +182,7 @@ static void put_records(struct mrc_study *study, struct record *records, size_t 
     }
 }
 
-/* Cuts the trace into parts, and puts the counts of all together. */
+/* Studies the trace in parts and adds up their counts. */
 static struct mrc_study *run_parts(const struct mrc_study_settings *settings,
                                    struct record *records, size_t count, unsigned parts,
                                    uint64_t *random)
@@ -196,7 +196,7 @@ static struct mrc_study *run_parts(const struct mrc_study_settings *settings,
         cuts[i] = cuts[i - 1] + (size_t)random_below(random, count - cuts[i - 1] + 1);
     cuts[parts] = count;
     for (unsigned i = parts; i-- > 0;) {
-        /* an empty part in front is not the leading one's */
+        /* an empty part at the start is not the first part */
         studies[i] = mrc_study_new(settings, i == 0 ? 0 : cuts[i] + (cuts[i] == 0), &error);
         CU_ASSERT_PTR_NOT_NULL_FATAL(studies[i]);
         put_records(studies[i], records, cuts[i], cuts[i + 1], random);
@@ -218,7 +218,7 @@ static struct mrc_study *run_parts(const struct mrc_study_settings *settings,
 static void check_study(uint64_t seed)
 {
     static struct record records[RECORDS];
-    static struct twin twin;
+    static struct study_twin twin;
     static uint64_t expected[RECORDS * 4 + BUCKETS_TIME], got[RECORDS * 4 + BUCKETS_TIME];
     uint64_t random = random_seed(seed);
     struct mrc_study_settings settings;
@@ -256,6 +256,6 @@ static void test_equals_twin(void)
         check_study(seed);
 }
 
-static const struct test_case cases[] = {{"counts equal a twin's, in any parts", test_equals_twin},
-                                         {NULL, NULL}};
+static const struct test_case cases[] = {
+    {"counts equal the twin's, in any parts", test_equals_twin}, {NULL, NULL}};
 TEST_SUITE(study, cases)

@@ -9,7 +9,7 @@
 #define RECORDS_MAX 6000u
 #define BINS        4u
 
-/* Addresses as programs have them: some regions, or anywhere. */
+/* Random addresses: in a few regions, as programs use them, or anywhere. */
 static uint32_t any_address(uint64_t *random, const uint32_t regions[4], uint32_t size)
 {
     if (size == 0)
@@ -32,7 +32,7 @@ static void make_records(struct record *records, size_t count, uint64_t *random)
                                      .time = (uint32_t)random_below(random, 10)};
 }
 
-/* How many different rows of 2^shift bytes the records are in. */
+/* The number of distinct rows of 2^shift bytes that the records touch. */
 static size_t rows_in_use(const struct record *records, size_t count, unsigned shift)
 {
     static uint8_t used[(1u << 28) / 8];
@@ -88,7 +88,7 @@ static void compare(struct address_map *map, const struct record *records, size_
     free(left);
 }
 
-/* The layout has all rows on its axis, none on a break, in order. */
+/* All rows are on the axis, in order, none on a break. */
 static void check_layout(struct address_map *map, size_t most)
 {
     struct address_layout layout;
@@ -160,7 +160,7 @@ static void test_range(void)
     address_map_free(map);
 }
 
-/* Both ends of the address space: two rows, and a break that says so. */
+/* Both ends of the address space: two rows with a break between them. */
 static void test_both_ends(void)
 {
     const struct address_map_row rows[] = {{0, NULL}, {UINT32_MAX >> 4, NULL}};

@@ -71,7 +71,7 @@ static double any_number(uint64_t *random)
     return ((double)random_next32(random) - 2e9) * exp2((double)random_below(random, 200) - 100);
 }
 
-/* Whatever the data are, the axis has ends in order, and its ticks stand on it in order. */
+/* For any data, the ends of the axis are in order, and so are the ticks between them. */
 static void test_any_data(void)
 {
     for (uint64_t seed = 1; seed <= 20000; seed++) {

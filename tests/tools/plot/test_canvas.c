@@ -9,7 +9,7 @@
 
 #define POINTS 100000u
 
-/* The script of a panel, with a 0 behind it; from malloc. */
+/* The script of a panel, zero-terminated; the caller frees it. */
 static char *script_of(const struct figure_panel *panel)
 {
     struct gnuplot_script *script = gnuplot_script_new(NULL);
@@ -26,15 +26,15 @@ static char *script_of(const struct figure_panel *panel)
     return copy;
 }
 
-/* Counts the points of the first series and the holes between them, and finds what is special. */
-struct seen {
+/* The points of the first series, the holes between them, and its extremes. */
+struct drawn {
     size_t points, holes;
     double first, last, low, high;
 };
 
-static struct seen look(const char *script)
+static struct drawn look(const char *script)
 {
-    struct seen seen = {.low = INFINITY, .high = -INFINITY};
+    struct drawn drawn = {.low = INFINITY, .high = -INFINITY};
     const char *at = strstr(script, "$series0_0 << ENDOFDATA\n");
     CU_ASSERT_PTR_NOT_NULL_FATAL(at);
     at = strchr(at, '\n') + 1;
@@ -42,21 +42,21 @@ static struct seen look(const char *script)
         double x;
         double y;
         if (*at == '\n') {
-            seen.holes++;
+            drawn.holes++;
         } else {
             CU_ASSERT_EQUAL_FATAL(sscanf(at, "%lf %lf", &x, &y), 2);
-            seen.first = seen.points == 0 ? x : seen.first;
-            seen.last = x;
-            seen.low = fmin(seen.low, y);
-            seen.high = fmax(seen.high, y);
-            seen.points++;
+            drawn.first = drawn.points == 0 ? x : drawn.first;
+            drawn.last = x;
+            drawn.low = fmin(drawn.low, y);
+            drawn.high = fmax(drawn.high, y);
+            drawn.points++;
         }
         at = strchr(at, '\n') + 1;
     }
-    return seen;
+    return drawn;
 }
 
-/* However many points there are, few are drawn, and no peak is lost. */
+/* Of many points few are drawn, but every peak is. */
 static void test_thinned(void)
 {
     static double x[POINTS];
@@ -73,10 +73,10 @@ static void test_thinned(void)
     for (int scale = 0; scale < 2; scale++) {
         panel.x.scale = scale == 0 ? FIGURE_LINEAR : FIGURE_LOG2;
         char *script = script_of(&panel);
-        struct seen seen = look(script);
-        CU_ASSERT(seen.points > 1000 && seen.points < 5000);
-        CU_ASSERT(seen.first == 1 && seen.last == POINTS);
-        CU_ASSERT(seen.low == 0.1 && seen.high == 0.9);
+        struct drawn drawn = look(script);
+        CU_ASSERT(drawn.points > 1000 && drawn.points < 5000);
+        CU_ASSERT(drawn.first == 1 && drawn.last == POINTS);
+        CU_ASSERT(drawn.low == 0.1 && drawn.high == 0.9);
         free(script);
     }
 }
@@ -91,14 +91,14 @@ static void test_holes(void)
     CU_ASSERT_EQUAL(look(script).points, 3);
     CU_ASSERT_EQUAL(look(script).holes, 1);
     free(script);
-    panel.y.scale = FIGURE_LOG10; /* on which there is no 0 */
+    panel.y.scale = FIGURE_LOG10; /* has no 0 */
     script = script_of(&panel);
     CU_ASSERT_EQUAL(look(script).points, 2);
     CU_ASSERT_EQUAL(look(script).holes, 2);
     free(script);
 }
 
-/* An area stands on the one before it; both edges of each step are there. */
+/* Each area is stacked on the one before it; each step has both edges. */
 static void test_stacked(void)
 {
     const double x[] = {0, 10};
@@ -115,7 +115,7 @@ static void test_stacked(void)
     free(script);
 }
 
-/* A single row and column is drawn all the same, and values that are nothing are left out. */
+/* A single cell is drawn; zeros on a logarithmic scale are omitted. */
 static void test_heat(void)
 {
     const double values[] = {3};

@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* What a text is in a script, with a 0 behind it. */
+/* A script that holds the quoted text: *result, *size. The caller frees it. */
 static struct gnuplot_script *quoted(const char *text, size_t most, const char **result,
                                      size_t *size)
 {
@@ -37,7 +37,7 @@ static void test_quotes(void)
     check_quote("abcde", 5, "\"abcde\"");
 }
 
-/* No octets come through but letters, spaces and octal numbers in one pair of quotes. */
+/* The result has only letters, spaces and octal escapes in one pair of quotes. */
 static void test_any_octets(void)
 {
     for (uint64_t seed = 1; seed <= 5000; seed++) {

@@ -4,16 +4,16 @@
 
 #include <string.h>
 
-#define LINES      64u /* that the twin knows: of the first and the last addresses */
+#define LINES      64u /* of the twin: at the first and the last addresses */
 #define PROCESSORS 8u
 
-/* Every line's users, one by one. */
-struct twin {
+/* References to each line, by processor. */
+struct sharing_twin {
     uint64_t references[LINES][PROCESSORS];
     bool written[LINES];
 };
 
-static void twin_put(struct twin *twin, const struct record *record, uint32_t line_size)
+static void twin_put(struct sharing_twin *twin, const struct record *record, uint32_t line_size)
 {
     uint32_t last_line = UINT32_MAX;
     if (record->type > REQUEST_MEMWRITE)
@@ -28,7 +28,7 @@ static void twin_put(struct twin *twin, const struct record *record, uint32_t li
     }
 }
 
-static unsigned users_of(const struct twin *twin, unsigned line)
+static unsigned users_of(const struct sharing_twin *twin, unsigned line)
 {
     unsigned users = 0;
     for (unsigned p = 0; p < PROCESSORS; p++)
@@ -36,8 +36,8 @@ static unsigned users_of(const struct twin *twin, unsigned line)
     return users;
 }
 
-static void compare_pair(const struct twin *twin, const struct sharing_counts *counts, unsigned a,
-                         unsigned b)
+static void compare_pair(const struct sharing_twin *twin, const struct sharing_counts *counts,
+                         unsigned a, unsigned b)
 {
     uint64_t lines = 0;
     uint64_t referenced = 0;
@@ -52,7 +52,7 @@ static void compare_pair(const struct twin *twin, const struct sharing_counts *c
     CU_ASSERT_EQUAL_FATAL(counts->referenced[a * counts->processors + b], referenced);
 }
 
-static void compare(const struct twin *twin, const struct sharing_counts *counts)
+static void compare(const struct sharing_twin *twin, const struct sharing_counts *counts)
 {
     for (unsigned a = 0; a < counts->processors; a++)
         for (unsigned b = 0; b < counts->processors; b++)
@@ -73,15 +73,15 @@ static void compare(const struct twin *twin, const struct sharing_counts *counts
     }
 }
 
-/* Also around the end of the address space, where references wrap. */
+/* Including references that wrap at the end of the address space. */
 static void test_against_twin(void)
 {
     for (uint64_t seed = 1; seed <= 3000; seed++) {
         uint64_t random = random_seed(seed);
         const struct sharing_settings settings = {.line = 4u << random_below(&random, 8),
                                                   .memory_max = 1u << 20};
-        uint32_t span = settings.line * (LINES / 2) - 255; /* so far no two lines are confused */
-        struct twin twin;
+        uint32_t span = settings.line * (LINES / 2) - 255; /* no two lines share an entry */
+        struct sharing_twin twin;
         struct sharing *sharing = sharing_new(&settings, NULL);
         memset(&twin, 0, sizeof twin);
         CU_ASSERT_PTR_NOT_NULL_FATAL(sharing);

@@ -9,29 +9,30 @@
 #define RECORDS_MAX 40u
 #define EVENTS_MAX  2000u
 
-/* A request, a loss or a gap at its tick: all that the slow twin knows. */
-struct event {
+/* A request, a loss or a gap. */
+struct bin_event {
     uint64_t tick, last;
     uint64_t lost;
     uint8_t type;
     bool missing;
 };
 
-struct twin {
-    struct event events[EVENTS_MAX];
+struct time_bins_twin {
+    struct bin_event events[EVENTS_MAX];
     size_t count;
     uint64_t origin, end;
     unsigned shift;
 };
 
-static void add_event(struct twin *twin, struct event event)
+static void add_event(struct time_bins_twin *twin, struct bin_event event)
 {
     CU_ASSERT_FATAL(twin->count < EVENTS_MAX);
     twin->events[twin->count++] = event;
 }
 
-/* A batch behind the tick, with what is missing in front of it. */
-static void make_batch(struct batch *batch, uint64_t *tick, uint64_t *random, struct twin *twin)
+/* A batch after the tick, with a random loss or gap before it. */
+static void make_batch(struct batch *batch, uint64_t *tick, uint64_t *random,
+                       struct time_bins_twin *twin)
 {
     uint64_t before = *tick;
     uint64_t jump = random_below(random, 4) == 0 ? random_next32(random) : 1;
@@ -42,21 +43,22 @@ static void make_batch(struct batch *batch, uint64_t *tick, uint64_t *random, st
         batch->lost.count[random_below(random, LOSS_STAGES)] = 1 + random_below(random, 100);
         batch->lost.first_tick = *tick + jump / 3;
         batch->lost.last_tick = *tick + jump / 2;
-        add_event(twin, (struct event){.tick = batch->lost.first_tick,
-                                       .last = batch->lost.last_tick,
-                                       .lost = loss_total(&batch->lost),
-                                       .missing = true});
+        add_event(twin, (struct bin_event){.tick = batch->lost.first_tick,
+                                           .last = batch->lost.last_tick,
+                                           .lost = loss_total(&batch->lost),
+                                           .missing = true});
     }
     if (twin->count > 1 && random_one_in(random, 5)) {
         batch->gap.milliseconds = 5;
-        add_event(twin, (struct event){.tick = before, .last = batch->first_tick, .missing = true});
+        add_event(twin,
+                  (struct bin_event){.tick = before, .last = batch->first_tick, .missing = true});
     }
     for (size_t i = 0; i < batch->count; i++) {
         batch->records[i] = (struct record){.type = (uint8_t)random_below(random, 0x24),
                                             .time = (uint32_t)random_below(random, 1000)};
         *tick = i == 0 ? batch->first_tick : *tick + batch->records[i].time;
         add_event(twin,
-                  (struct event){.tick = *tick, .last = *tick, .type = batch->records[i].type});
+                  (struct bin_event){.tick = *tick, .last = *tick, .type = batch->records[i].type});
     }
     if (batch->count == 0)
         *tick = batch->first_tick;
@@ -64,12 +66,12 @@ static void make_batch(struct batch *batch, uint64_t *tick, uint64_t *random, st
     twin->end = *tick;
 }
 
-static size_t twin_bin(const struct twin *twin, uint64_t tick)
+static size_t twin_bin(const struct time_bins_twin *twin, uint64_t tick)
 {
     return (size_t)((tick - twin->origin) >> twin->shift);
 }
 
-static void compare(const struct request_mix *mix, const struct twin *twin)
+static void compare(const struct request_mix *mix, const struct time_bins_twin *twin)
 {
     const struct time_bins *time = &mix->time;
     for (size_t bin = 0; bin < time_bins_count(time); bin++) {
@@ -77,7 +79,7 @@ static void compare(const struct request_mix *mix, const struct twin *twin)
         uint64_t lost = 0;
         bool missing = false;
         for (size_t i = 0; i < twin->count; i++) {
-            const struct event *event = &twin->events[i];
+            const struct bin_event *event = &twin->events[i];
             bool begins = twin_bin(twin, event->tick) == bin;
             if (event->missing) {
                 lost += begins ? event->lost : 0;
@@ -95,11 +97,11 @@ static void compare(const struct request_mix *mix, const struct twin *twin)
     }
 }
 
-/* Bins that doubled on the way hold what one pass over all events with the last length finds. */
+/* Bins whose length doubled hold the same as one pass with the final length. */
 static void test_against_twin(void)
 {
     static struct record records[RECORDS_MAX];
-    static struct twin twin;
+    static struct time_bins_twin twin;
     for (uint64_t seed = 1; seed <= 1500; seed++) {
         uint64_t random = random_seed(seed);
         size_t limit = TIME_BINS_MIN + (size_t)random_below(&random, 30);
@@ -127,7 +129,7 @@ static void test_against_twin(void)
     }
 }
 
-/* Batches that say anything of their ticks stay in the bins. */
+/* Batches with any ticks stay within the bins. */
 static void test_any_ticks(void)
 {
     for (uint64_t seed = 1; seed <= 2000; seed++) {
@@ -167,7 +169,7 @@ static void test_clock(void)
     CU_ASSERT_EQUAL(time.clock_hz, 1000);
     CU_ASSERT_EQUAL(time.shift, 2);
     CU_ASSERT_DOUBLE_EQUAL(time_bins_position(&time, 2), 0.008, 1e-12);
-    time_bins_take(&time, &later, &fast); /* no second is the same in both */
+    time_bins_take(&time, &later, &fast); /* the clocks differ: ticks, not seconds */
     CU_ASSERT_EQUAL(time.clock_hz, 0);
     CU_ASSERT_DOUBLE_EQUAL(time_bins_position(&time, 2), 8, 1e-12);
     time_bins_free(&time);

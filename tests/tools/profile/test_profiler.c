@@ -1,4 +1,4 @@
-/* The counts of blocks and calls against those of a slow twin that is told every record. */
+/* Counts of blocks and calls against a slow twin that counts every record. */
 #include "capture/exec/kernel/process.h"
 #include "capture/exec/translate/decode.h"
 #include "tests/suites.h"
@@ -13,21 +13,21 @@
 
 #define SLOTS (1u << 20)
 
-/* What was executed of an instruction. */
-struct counted {
-    uint32_t address; /* 0: nothing */
+/* The counts of an instruction. */
+struct counted_instruction {
+    uint32_t address; /* 0: unused */
     uint64_t fetches, reads, writes, calls;
 };
 
-struct twin {
+struct profile_twin {
     struct profiler *profiler;
     struct functions *functions;
-    struct counted *table; /* SLOTS */
-    struct counted *last;
+    struct counted_instruction *table; /* SLOTS */
+    struct counted_instruction *last;
     uint64_t instructions;
 };
 
-static struct counted *counted_at(struct counted *table, uint32_t address)
+static struct counted_instruction *counted_at(struct counted_instruction *table, uint32_t address)
 {
     uint32_t slot = address * 0x9e3779b1u % SLOTS;
     while (table[slot].address != 0 && table[slot].address != address)
@@ -38,7 +38,7 @@ static struct counted *counted_at(struct counted *table, uint32_t address)
 
 static int put(void *context, struct record *records, size_t count)
 {
-    struct twin *twin = context;
+    struct profile_twin *twin = context;
     for (size_t i = 0; i < count; i++) {
         if (records[i].type == REQUEST_FETCH) {
             const uint8_t *bytes = (const uint8_t *)(uintptr_t)records[i].address;
@@ -58,11 +58,11 @@ static int put(void *context, struct record *records, size_t count)
     return 0;
 }
 
-/* Both get all of it. */
+/* Passes all entries to the profiler and to the twin. */
 static int take(void *context, struct trace_expander *expander, const uint32_t *entries,
                 size_t count, const struct block *part, unsigned instructions)
 {
-    struct twin *twin = context;
+    struct profile_twin *twin = context;
     uint64_t before = expander->instructions;
     int result = profiler_take(twin->profiler, expander, entries, count, part, instructions);
     if (result < 0)
@@ -78,18 +78,18 @@ static int take(void *context, struct trace_expander *expander, const uint32_t *
 
 static void loaded(void *context, const struct modules *modules)
 {
-    functions_set_modules(((struct twin *)context)->functions, modules);
+    functions_set_modules(((struct profile_twin *)context)->functions, modules);
 }
 
-/* Takes what the profiler has off the twin's counts. False: calls differ. */
-static bool take_off(struct twin *twin)
+/* Subtracts the profiler's counts from the twin's. False: calls differ. */
+static bool subtract(struct profile_twin *twin)
 {
     bool same = true;
     for (unsigned t = 0; t < profiler_threads(twin->profiler); t++)
         for (const struct profile_block *block = profiler_thread(twin->profiler, t)->blocks; block;
              block = block->next) {
             uint64_t calls = 0;
-            struct counted *counted = NULL;
+            struct counted_instruction *counted = NULL;
             for (unsigned i = 0; i < block->instruction_count; i++) {
                 counted = counted_at(twin->table, block->instructions[i].address);
                 counted->fetches -= block->count;
@@ -100,7 +100,7 @@ static bool take_off(struct twin *twin)
             }
             for (const struct profile_call *call = block->calls; call; call = call->next)
                 calls += call->count;
-            /* those of stubs are counted where the stub leads, and jumps are calls at times */
+            /* calls of stubs count at their targets, and some jumps are calls */
             if (counted && counted->calls && block->stub_instructions == 0 &&
                 block->function != FUNCTION_NONE && calls != block->count)
                 same = false;
@@ -108,22 +108,22 @@ static bool take_off(struct twin *twin)
     return same;
 }
 
-struct call {
+struct profile_run {
     const char *path;
     enum exec_trace trace;
 };
 
-/* In a child; the exit status says what was different. */
+/* Runs in a child; the exit status identifies the failed check. */
 static void run(void *context)
 {
-    const struct call *call = context;
+    const struct profile_run *call = context;
     static const char *const environment[] = {"LC_ALL=C", NULL};
     static const struct process_operations operations = {
         .put = put, .take = take, .loaded = loaded};
     struct bt_error error = {.message = ""};
     struct process_end end;
-    struct twin twin = {.functions = functions_new(),
-                        .table = calloc(SLOTS, sizeof(struct counted))};
+    struct profile_twin twin = {.functions = functions_new(),
+                                .table = calloc(SLOTS, sizeof(struct counted_instruction))};
     twin.profiler = profiler_new(twin.functions, &error);
     struct process_settings settings = {.trace = call->trace,
                                         .buffer_bytes = 65536,
@@ -140,7 +140,7 @@ static void run(void *context)
     if (profiler_threads(twin.profiler) != 1 || twin.instructions == 0 ||
         profiler_thread(twin.profiler, 0)->instructions != twin.instructions)
         _exit(11);
-    if (!take_off(&twin))
+    if (!subtract(&twin))
         _exit(12);
     for (size_t i = 0; i < SLOTS; i++)
         if (twin.table[i].fetches || twin.table[i].reads || twin.table[i].writes)
@@ -159,7 +159,7 @@ static void check(const char *folder, const char *source, const char *options)
     snprintf(program, sizeof program, "%s/program", folder);
     CU_ASSERT_FATAL(exec_child_compile(program, source, options));
     for (int trace = EXEC_TRACE_FETCHES; trace <= EXEC_TRACE_ALL; trace++) {
-        struct call call = {program, (enum exec_trace)trace};
+        struct profile_run call = {program, (enum exec_trace)trace};
         exec_child_run(&child, run, &call);
         CU_ASSERT_EQUAL(child.status, 0);
         if (child.status != 0)

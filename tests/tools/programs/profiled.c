@@ -1,5 +1,5 @@
-/* Functions that are called, and execute, known numbers of times; what a call stack must follow:
- * recursion, tail calls, calls through pointers, longjmp, signal handlers. */
+/* Functions with known numbers of calls and executions. For call stacks: recursion, tail calls,
+ * calls through pointers, longjmp, signal handlers. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ ALONE static int recursive(int depth)
 {
     leaf();
     int below = depth == 0 ? 0 : recursive(depth - 1);
-    sink++; /* so that the call is no jump */
+    sink++; /* keeps the call from becoming a jump */
     return below + 1;
 }
 
@@ -32,7 +32,7 @@ ALONE static int odd(int number);
 
 ALONE static int even(int number)
 {
-    return number == 0 ? 1 : odd(number - 1); /* a jump, optimized */
+    return number == 0 ? 1 : odd(number - 1); /* a jump, if optimized */
 }
 
 ALONE static int odd(int number)

@@ -1,7 +1,5 @@
-/*
- * What predicts targets, against the slow one of doc/predictors.md on random streams of calls,
- * returns and jumps; the front end's counts; and what is known of return stacks and target buffers.
- */
+/* Target predictors against the slow one of doc/predictors.md on random calls, returns and jumps;
+ * the front end's counts; known results of return stacks and target buffers. */
 #include "tests/suites.h"
 #include "tests/support/random.h"
 #include "tests/support/slow_predictors.h"
@@ -13,7 +11,7 @@
 #define STREAMS  2500u
 #define BRANCHES 300u
 
-/* Branches at few addresses, with few targets, so that they meet in tables and come again. */
+/* Branches at few addresses with few targets, so that they conflict in tables and repeat. */
 static struct branch random_branch(uint64_t *random)
 {
     struct branch branch = {.address = 0x1000 + random_below(random, 64),
@@ -92,7 +90,7 @@ static void test_twin(void)
     CU_ASSERT_EQUAL(failed, 0);
 }
 
-/* The front end with a slow predictor and slow targets: totals, and each branch's. */
+/* The front end against a slow predictor and slow targets: totals, and counts by branch. */
 static bool compare_counts(uint64_t seed)
 {
     uint64_t random = random_seed(seed);
@@ -148,7 +146,7 @@ static void test_counts(void)
     CU_ASSERT_EQUAL(failed, 0);
 }
 
-/* Calls to a depth and back again, `rounds` times: returns predicted wrongly. */
+/* Mispredicted returns: `rounds` times `depth` nested calls and their returns. */
 static unsigned wrong_returns(uint32_t places, unsigned depth, unsigned rounds)
 {
     const struct targets_settings settings = {.return_stack = places};
@@ -184,7 +182,7 @@ static void test_return_stack(void)
     CU_ASSERT_EQUAL(wrong_returns(0, 1, 10), 10);
 }
 
-/* One indirect jump with a pattern of targets; behind the first half. */
+/* Mispredictions of one indirect jump with a pattern of targets, in the second half. */
 static unsigned wrong_jumps(const struct targets_settings *settings, const char *pattern)
 {
     struct targets *targets = targets_new(settings, NULL);
@@ -249,7 +247,7 @@ static void test_settings(void)
     CU_ASSERT_EQUAL(targets_check(&settings, &error), BT_USAGE);
 }
 
-/* More branches than are counted one by one. */
+/* Branches above the limit are counted together. */
 static void test_many_branches(void)
 {
     struct branch_table *table = branch_table_new(1, NULL);
@@ -266,12 +264,12 @@ static void test_many_branches(void)
     branch_table_free(table);
 }
 
-static const struct test_case cases[] = {{"targets as the slow ones", test_twin},
+static const struct test_case cases[] = {{"targets equal the slow ones", test_twin},
                                          {"totals and counts by branch", test_counts},
                                          {"return stack", test_return_stack},
                                          {"indirect jumps", test_indirect},
                                          {"target buffer", test_target_buffer},
-                                         {"what can be", test_settings},
-                                         {"more branches than are counted", test_many_branches},
+                                         {"valid and invalid settings", test_settings},
+                                         {"more branches than the limit", test_many_branches},
                                          {NULL, NULL}};
 TEST_SUITE(front_end, cases)

@@ -1,7 +1,5 @@
-/*
- * Predictors of direction: against the slow ones of doc/predictors.md on random streams, every
- * prediction, wrong paths included; and what is known of them from the books.
- */
+/* Predictors of direction: every prediction against the slow ones of doc/predictors.md on random
+ * streams, including wrong paths; known results of the literature. */
 #include "tests/suites.h"
 #include "tests/support/random.h"
 #include "tests/support/slow_predictors.h"
@@ -14,15 +12,15 @@
 #define BRANCHES 300u
 #define PLACES   12u
 
-/* Some branches that occur again and again, with patterns, correlations and noise. */
-struct stream {
+/* Recurring branches with patterns, correlations and noise. */
+struct branch_stream {
     uint64_t random;
     struct branch places[PLACES];
     unsigned periods[PLACES], counts[PLACES];
     uint64_t past;
 };
 
-static void stream_begin(struct stream *stream, uint64_t seed)
+static void stream_begin(struct branch_stream *stream, uint64_t seed)
 {
     memset(stream, 0, sizeof *stream);
     stream->random = random_seed(seed);
@@ -34,7 +32,7 @@ static void stream_begin(struct stream *stream, uint64_t seed)
     }
 }
 
-static struct branch stream_next(struct stream *stream)
+static struct branch stream_next(struct branch_stream *stream)
 {
     unsigned i = (unsigned)random_below(&stream->random, PLACES);
     struct branch branch = stream->places[i];
@@ -60,7 +58,7 @@ static unsigned pick(uint64_t *random, unsigned least, unsigned most)
     return least + (unsigned)random_below(random, most - least + 1);
 }
 
-/* Small ones, so that branches meet in them. */
+/* Predictors with small tables, so that branches conflict. */
 static void random_predictor(uint64_t *random, char *text, size_t size)
 {
     unsigned first;
@@ -100,12 +98,12 @@ static void random_predictor(uint64_t *random, char *text, size_t size)
     }
 }
 
-/* A wrong path, of up to 20 branches; true: no difference. */
+/* Predicts a wrong path of up to 20 branches. True: no difference. */
 static bool compare_wrong_path(struct predictor *fast, struct slow_predictor *slow,
-                               const struct branch *branch, struct stream *stream)
+                               const struct branch *branch, struct branch_stream *stream)
 {
     bool same = true;
-    struct stream before = *stream;
+    struct branch_stream before = *stream;
     predictor_save(fast);
     predictor_flip(fast, branch);
     slow_predictor_wrong_begin(slow, branch);
@@ -123,7 +121,7 @@ static bool compare_wrong_path(struct predictor *fast, struct slow_predictor *sl
 static bool compare(uint64_t seed, char *text, size_t size)
 {
     struct predictor_settings settings;
-    struct stream stream;
+    struct branch_stream stream;
     stream_begin(&stream, seed);
     random_predictor(&stream.random, text, size);
     if (predictor_settings_read(&settings, text, NULL) < 0)
@@ -156,7 +154,7 @@ static void test_twin(void)
     CU_ASSERT_EQUAL(failed, 0);
 }
 
-/* Aged entries, histories that wrap around their ring, tables that are full. */
+/* Aged entries, histories that wrap in their ring, full tables. */
 static void test_twin_long(void)
 {
     static const char *const texts[] = {"tage:entries=64,history=3..1000,tables=15,period=777",
@@ -165,7 +163,7 @@ static void test_twin_long(void)
                                         "perceptron:history=64"};
     for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
         struct predictor_settings settings;
-        struct stream stream;
+        struct branch_stream stream;
         CU_ASSERT_EQUAL_FATAL(predictor_settings_read(&settings, texts[t], NULL), 0);
         struct predictor *fast = predictor_new(&settings, NULL);
         struct slow_predictor *slow = slow_predictor_new(&settings);
@@ -184,8 +182,8 @@ static void test_twin_long(void)
     }
 }
 
-/* Of `count` branches at one place with outcomes from a function of their number, how many are
- * mispredicted behind the first `learning`. */
+/* Mispredictions of a branch that is executed learning + count times, without the first `learning`;
+ * outcome(i) is its direction. */
 static unsigned wrong_of(const char *text, bool (*outcome)(unsigned), unsigned learning,
                          unsigned count)
 {
@@ -221,13 +219,13 @@ static bool alternating(unsigned i)
 
 static void test_loops(void)
 {
-    /* the exit of each round, and for 2-bit counters nothing else */
+    /* 2-bit counters mispredict the exit of each round only */
     CU_ASSERT_EQUAL(wrong_of("bimodal", loop_of_10, 100, 1000), 100);
     CU_ASSERT_EQUAL(wrong_of("bimodal:bits=1", loop_of_10, 100, 1000), 200);
     CU_ASSERT_EQUAL(wrong_of("backward", loop_of_10, 0, 1000), 100);
     CU_ASSERT_EQUAL(wrong_of("taken", loop_of_10, 0, 1000), 100);
     CU_ASSERT_EQUAL(wrong_of("not-taken", loop_of_10, 0, 1000), 900);
-    /* a history that sees the last exit knows the next one */
+    /* a history that holds the last exit predicts the next one */
     CU_ASSERT_EQUAL(wrong_of("gshare:history=10", loop_of_10, 200, 1000), 0);
     CU_ASSERT_EQUAL(wrong_of("gshare:history=9", loop_of_10, 200, 1000), 0);
     CU_ASSERT_EQUAL(wrong_of("local:history=10", loop_of_10, 200, 1000), 0);
@@ -235,17 +233,17 @@ static void test_loops(void)
     CU_ASSERT_EQUAL(wrong_of("tournament", loop_of_10, 300, 1000), 0);
     CU_ASSERT_EQUAL(wrong_of("perceptron", loop_of_10, 500, 1000), 0);
     CU_ASSERT_EQUAL(wrong_of("tage", loop_of_10, 500, 1000), 0);
-    /* one that has eight times taken before the last round and before the exit does not */
+    /* a history of eight is all taken before the last two iterations */
     CU_ASSERT_EQUAL(wrong_of("gshare:history=8", loop_of_10, 200, 1000), 200);
     CU_ASSERT_EQUAL(wrong_of("local:history=8", loop_of_10, 200, 1000), 200);
-    /* 12 outcomes are too few for 50, 130 are not */
+    /* a loop of 50 needs more than 12 outcomes; 130 suffice */
     CU_ASSERT_EQUAL(wrong_of("gshare", loop_of_50, 1000, 1000), 20);
     CU_ASSERT_EQUAL(wrong_of("tage", loop_of_50, 5000, 1000), 0);
 }
 
 static void test_alternating(void)
 {
-    /* it begins weakly not taken: taken makes it weakly taken, and back again, always behind */
+    /* the counter begins weakly not taken and alternates one step late */
     CU_ASSERT_EQUAL(wrong_of("bimodal", alternating, 100, 1000), 1000);
     CU_ASSERT_EQUAL(wrong_of("gshare", alternating, 100, 1000), 0);
     CU_ASSERT_EQUAL(wrong_of("local", alternating, 100, 1000), 0);
@@ -254,7 +252,7 @@ static void test_alternating(void)
     CU_ASSERT_EQUAL(wrong_of("tage", alternating, 100, 1000), 0);
 }
 
-/* Branches that only those of 40 branches ago explain, among others of no pattern. */
+/* The misprediction ratio for branches that repeat an outcome of 38 and 39 branches before. */
 static double share_wrong(const char *text)
 {
     struct predictor_settings settings;
@@ -282,8 +280,8 @@ static void test_correlated(void)
     const double gshare = share_wrong("gshare:entries=16K");
     const double tage = share_wrong("tage");
     const double perceptron = share_wrong("perceptron:history=48");
-    /* Of 40 branches one is a coin, and two are what that showed: who sees that far is wrong once
-     * in 80, who sees only the second of the two in the third, twice. */
+    /* Of 40 branches one is random, and two depend on it. With a history that reaches it, 1 of 80
+     * predictions is wrong; with a shorter one, 2 of 80. */
     CU_ASSERT(gshare > 0.023 && gshare < 0.030);
     CU_ASSERT(tage > 0.010 && tage < 0.020);
     CU_ASSERT(perceptron > 0.010 && perceptron < 0.020);
@@ -349,9 +347,9 @@ static void test_lengths(void)
     CU_ASSERT_EQUAL(memcmp(lengths, close, sizeof close), 0);
 }
 
-static const struct test_case cases[] = {{"every prediction as the slow predictors", test_twin},
+static const struct test_case cases[] = {{"every prediction equals the slow one", test_twin},
                                          {"long streams", test_twin_long},
-                                         {"loops are learnt by histories", test_loops},
+                                         {"histories learn loops", test_loops},
                                          {"alternating outcomes", test_alternating},
                                          {"correlation over distance", test_correlated},
                                          {"predictors as text", test_text},

@@ -1,4 +1,4 @@
-/* Where separate debug files are looked for, and which of them belong. */
+/* The search for separate debug files, and the check that they match. */
 #define _DEFAULT_SOURCE /* off64_t, which libelf's header needs */
 
 #include "tests/suites.h"
@@ -52,7 +52,7 @@ static struct debug_file find(const char *name)
     return found;
 }
 
-/* at NULL: none is found; why NULL: without a word. */
+/* Expects the debug file `at` (NULL: none) and the refusal `why` (NULL: none). */
 static void check(const char *name, const char *at, const char *why)
 {
     char path[2 * FOLDER_PATH_BYTES + 64];
@@ -80,15 +80,15 @@ static void test_by_build_id(void)
     check("program", "cache/0123456789abcdef/debuginfo", NULL);
     shell("cp other root/.build-id/01/23456789abcdef.debug");
     check("program", "cache/0123456789abcdef/debuginfo",
-          NULL); /* the right one is found behind it */
+          NULL); /* the search continues after a mismatch */
     shell("cp other cache/0123456789abcdef/debuginfo");
     check("program", NULL, "23456789abcdef.debug is not used as the debug file of ");
     check("program", NULL, "it has another build id");
     shell("cp whole root/.build-id/01/23456789abcdef.debug");
     check("program", "root/.build-id/01/23456789abcdef.debug", NULL);
-    check("whole", NULL, NULL); /* needs none */
+    check("whole", NULL, NULL); /* has debug information */
     shell("rm cache/0123456789abcdef/debuginfo && : >root/.build-id/01/23456789abcdef.debug");
-    check("program", NULL, NULL); /* what a download leaves that has failed */
+    check("program", NULL, NULL); /* an empty file, as from a failed download */
     shell("rm root/.build-id/01/23456789abcdef.debug && mkfifo "
           "root/.build-id/01/23456789abcdef.debug");
     check("program", NULL, NULL);

@@ -1,4 +1,4 @@
-/* ELF files: where they are, what their instructions are, and what is called how. */
+/* ELF files: load addresses, instructions, symbols. */
 #include "tests/suites.h"
 #include "tests/support/elf_file.h"
 #include "tests/support/folder.h"
@@ -91,7 +91,7 @@ static void test_instructions(void)
             instruction.target != rows[i].target) {
             fprintf(stderr, "row %zu: size %u, branch %u, target 0x%llx\n", i, instruction.size,
                     instruction.branch, (unsigned long long)instruction.target);
-            CU_FAIL("an instruction is what it is");
+            CU_FAIL("an instruction is decoded correctly");
         }
         images_free(images);
     }
@@ -207,7 +207,7 @@ static void test_symbols(void)
     file.symbols[5].name = "data";
     file.symbols[5].offset = ELF_FILE_OFFSET + 64;
     file.symbols[6].name =
-        "huge"; /* as hand-written code has it by mistake: it ends with the code */
+        "huge"; /* a wrong size, as in some hand-written code: it is cut at the code's end */
     file.symbols[6].offset = ELF_FILE_OFFSET + 8;
     file.symbols[6].size = UINT32_MAX;
     struct bt_error error = {0};
@@ -229,7 +229,7 @@ static void test_symbols(void)
     folder_remove(folder);
 }
 
-/* Files with octets that are not what they were: an answer, whatever it is. */
+/* Corrupt files: any result is valid, if its error code agrees. */
 static void test_damage(void)
 {
     static const uint8_t code[64] = {0x90};
@@ -271,11 +271,11 @@ static void test_damage(void)
 }
 
 static const struct test_case cases[] = {
-    {"what instructions are", test_instructions},
-    {"where images are", test_places},
-    {"what is refused", test_refusals},
-    {"what can be anywhere needs an address", test_anywhere_needs_an_address},
+    {"kinds of instructions", test_instructions},
+    {"addresses of images", test_places},
+    {"refused files", test_refusals},
+    {"position-independent code needs an address", test_anywhere_needs_an_address},
     {"symbols", test_symbols},
-    {"damaged files", test_damage},
+    {"corrupt files", test_damage},
     {NULL, NULL}};
 TEST_SUITE(image, cases)

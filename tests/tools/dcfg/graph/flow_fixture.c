@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-void twin_begin(struct twin *twin)
+void twin_begin(struct flow_twin *twin)
 {
     memset(twin, 0, sizeof *twin);
     twin->instruction_count = 2;
 }
 
-static int instruction_of(struct twin *twin, const struct record *record)
+static int instruction_of(struct flow_twin *twin, const struct record *record)
 {
     for (int i = 2; i < twin->instruction_count; i++)
         if (twin->instructions[i].address == record->address &&
@@ -24,7 +24,8 @@ static int instruction_of(struct twin *twin, const struct record *record)
     return made;
 }
 
-static void count_pair(struct twin *twin, int source, int target, unsigned processor, bool known)
+static void count_pair(struct flow_twin *twin, int source, int target, unsigned processor,
+                       bool known)
 {
     int p = 0;
     while (p < twin->pair_count &&
@@ -40,7 +41,7 @@ static void count_pair(struct twin *twin, int source, int target, unsigned proce
     twin->pairs[p].counts[processor]++;
 }
 
-void twin_put(struct twin *twin, const struct batch *batch)
+void twin_put(struct flow_twin *twin, const struct batch *batch)
 {
     for (unsigned i = 0; i < FLOW_THREADS_MAX; i++)
         twin->lost[i] |= batch_has_loss_or_gap(batch);
@@ -58,13 +59,13 @@ void twin_put(struct twin *twin, const struct batch *batch)
     }
 }
 
-void twin_cut(struct twin *twin, bool (*cut)(uint32_t address, uint8_t size))
+void twin_cut(struct flow_twin *twin, bool (*cut)(uint32_t address, uint8_t size))
 {
     for (int i = 2; i < twin->instruction_count; i++)
         twin->instructions[i].cut = cut(twin->instructions[i].address, twin->instructions[i].size);
 }
 
-static bool sequential(const struct twin *twin, int source, int target)
+static bool sequential(const struct flow_twin *twin, int source, int target)
 {
     if (source < 2 || source >= TWIN_INSTRUCTIONS || target < 2 || target >= TWIN_INSTRUCTIONS ||
         twin->instructions[source].size == 0)
@@ -74,7 +75,7 @@ static bool sequential(const struct twin *twin, int source, int target)
 }
 
 /* The instruction that i is always left for and that is always entered from i; 0 if none is. */
-static int only_successor(const struct twin *twin, int i)
+static int only_successor(const struct flow_twin *twin, int i)
 {
     const struct twin_pair *out = NULL;
     int outs = 0;
@@ -91,7 +92,7 @@ static int only_successor(const struct twin *twin, int i)
     return ins == 1 ? out->target : 0;
 }
 
-void twin_finish(struct twin *twin)
+void twin_finish(struct flow_twin *twin)
 {
     bool inner[TWIN_INSTRUCTIONS] = {false};
     for (unsigned processor = 0; processor < FLOW_THREADS_MAX; processor++)
@@ -136,7 +137,7 @@ static bool same_block(const struct flow_block *a, const struct flow_block *b)
            a->last_size == b->last_size;
 }
 
-static enum flow_kind kind_of(const struct twin *twin, const struct twin_pair *pair)
+static enum flow_kind kind_of(const struct flow_twin *twin, const struct twin_pair *pair)
 {
     if (pair->source == 0)
         return FLOW_ENTRY;
@@ -149,7 +150,7 @@ static enum flow_kind kind_of(const struct twin *twin, const struct twin_pair *p
 
 /* Whether an end of an edge is what the twin has: no block, or one that is the same. Blocks of
  * overlapping code can differ in their inner boundaries alone; then either will do. */
-static bool same_end(const struct twin *twin, const struct flow_graph *graph, uint32_t index,
+static bool same_end(const struct flow_twin *twin, const struct flow_graph *graph, uint32_t index,
                      uint32_t none, int block)
 {
     if (index == none || block < 0)
@@ -157,7 +158,7 @@ static bool same_end(const struct twin *twin, const struct flow_graph *graph, ui
     return same_block(&graph->blocks[index], &twin->blocks[block]);
 }
 
-static bool same_edge(const struct twin *twin, const struct flow_graph *graph, size_t e,
+static bool same_edge(const struct flow_twin *twin, const struct flow_graph *graph, size_t e,
                       const struct twin_pair *pair)
 {
     const struct flow_edge *edge = &graph->edges[e];
@@ -171,7 +172,7 @@ static bool same_edge(const struct twin *twin, const struct flow_graph *graph, s
     return true;
 }
 
-static bool edge_agrees(const struct twin *twin, const struct flow_graph *graph, size_t e)
+static bool edge_agrees(const struct flow_twin *twin, const struct flow_graph *graph, size_t e)
 {
     for (int p = 0; p < twin->pair_count; p++)
         if (same_edge(twin, graph, e, &twin->pairs[p]))
@@ -179,7 +180,7 @@ static bool edge_agrees(const struct twin *twin, const struct flow_graph *graph,
     return disagree("edge", graph->edges[e].source, graph->edges[e].target);
 }
 
-bool twin_agrees(const struct twin *twin, const struct flow_graph *graph)
+bool twin_agrees(const struct flow_twin *twin, const struct flow_graph *graph)
 {
     size_t edges = 0;
     if (graph->block_count != (size_t)twin->block_count)

@@ -17,7 +17,7 @@ struct twin_pair {
     uint64_t counts[FLOW_THREADS_MAX]; /* by processor */
 };
 
-struct twin {
+struct flow_twin {
     int instruction_count;
     struct {
         uint32_t address;
@@ -36,16 +36,16 @@ struct twin {
     struct flow_block blocks[TWIN_INSTRUCTIONS];
 };
 
-void twin_begin(struct twin *twin);
-void twin_put(struct twin *twin, const struct batch *batch);
+void twin_begin(struct flow_twin *twin);
+void twin_put(struct flow_twin *twin, const struct batch *batch);
 
 /* Says that blocks end behind the instructions for which cut(address, size) is true. */
-void twin_cut(struct twin *twin, bool (*cut)(uint32_t address, uint8_t size));
+void twin_cut(struct flow_twin *twin, bool (*cut)(uint32_t address, uint8_t size));
 
 /* Ends the stream and makes the blocks. */
-void twin_finish(struct twin *twin);
+void twin_finish(struct flow_twin *twin);
 
 /* Whether the graph is what the twin makes of the same stream; says on stderr where it is not. */
-bool twin_agrees(const struct twin *twin, const struct flow_graph *graph);
+bool twin_agrees(const struct flow_twin *twin, const struct flow_graph *graph);
 
 #endif

@@ -18,7 +18,7 @@
 #define THREADS 256u
 
 /* A stream, cut into batches with holes between some of them. */
-struct rig {
+struct build_rig {
     struct record records[LONGEST];
     size_t count;
     size_t ends[LONGEST + 1]; /* of batches */
@@ -40,7 +40,7 @@ static const char *fail(const char *what, uint64_t number)
 
 /* --- making --- */
 
-static void cut(struct rig *rig, uint64_t *random)
+static void cut(struct build_rig *rig, uint64_t *random)
 {
     unsigned holes = random_one_in(random, 2) ? 0 : 1 + (unsigned)random_below(random, 20);
     for (size_t end = 0; end < rig->count;) {
@@ -53,7 +53,7 @@ static void cut(struct rig *rig, uint64_t *random)
 }
 
 /* Threads of any code, whose jumps go into the middle of blocks and of instructions. */
-static void fill_fetches(struct rig *rig, uint64_t seed, uint64_t *random)
+static void fill_fetches(struct build_rig *rig, uint64_t seed, uint64_t *random)
 {
     const struct fetches fetches = {.seed = seed,
                                     .base = 0x5000,
@@ -70,7 +70,7 @@ static void fill_fetches(struct rig *rig, uint64_t seed, uint64_t *random)
 }
 
 /* Threads of x86 code, with calls, recursion, indirect jumps, interrupts and system calls. */
-static void fill_program(struct rig *rig, uint64_t seed, uint64_t *random, const char *folder)
+static void fill_program(struct build_rig *rig, uint64_t seed, uint64_t *random, const char *folder)
 {
     struct x86_program program;
     struct x86_walk walks[4] = {{0}};
@@ -101,7 +101,7 @@ static void fill_program(struct rig *rig, uint64_t seed, uint64_t *random, const
 }
 
 /* One pass. Files and batches tell of their holes in every way there is. */
-static int pass(const struct rig *rig, struct build *build, struct bt_error *error)
+static int pass(const struct build_rig *rig, struct build *build, struct bt_error *error)
 {
     struct capture_info info = {.id = {1}};
     uint64_t index = 100;
@@ -126,7 +126,7 @@ static int pass(const struct rig *rig, struct build *build, struct bt_error *err
     return result;
 }
 
-static const char *make(struct rig *rig)
+static const char *make(struct build_rig *rig)
 {
     struct bt_error error = {.message = ""};
     struct build *build = build_new(&rig->settings, &error);
@@ -147,7 +147,7 @@ static const char *make(struct rig *rig)
     return result == 0 ? NULL : "no graph or no trace";
 }
 
-static void rig_end(struct rig *rig)
+static void rig_end(struct build_rig *rig)
 {
     dcfg_free(rig->graph);
     text_writer_free(rig->trace);
@@ -156,7 +156,7 @@ static void rig_end(struct rig *rig)
 
 /* --- the twin: the edges of one thread, from its fetches and the blocks of the graph --- */
 
-struct walk {
+struct thread_walk {
     uint32_t edges[LONGEST + 2];
     size_t count;
     uint64_t fetches;
@@ -186,7 +186,7 @@ static uint32_t edge_between(const struct dcfg_process *process, uint32_t source
 }
 
 /* False where the blocks are not what the thread executed. */
-static bool walk(const struct rig *rig, uint8_t processor, struct walk *walk)
+static bool walk(const struct build_rig *rig, uint8_t processor, struct thread_walk *walk)
 {
     const struct dcfg_process *process = rig->graph->processes[0];
     uint32_t node = DCFG_START;
@@ -244,7 +244,7 @@ static const char *check_flow(const struct dcfg_process *process)
     return what;
 }
 
-static const char *check_chunks(struct dcfg_trace_reader *reader, const struct walk *walk,
+static const char *check_chunks(struct dcfg_trace_reader *reader, const struct thread_walk *walk,
                                 uint64_t *taken, uint32_t chunk_max)
 {
     const char *what = NULL;
@@ -291,7 +291,7 @@ static bool counts_agree(const struct dcfg_process *process, uint32_t thread, co
     return true;
 }
 
-static const char *check_threads(const struct rig *rig, struct dcfg_trace_reader *reader)
+static const char *check_threads(const struct build_rig *rig, struct dcfg_trace_reader *reader)
 {
     const struct dcfg_process *process = rig->graph->processes[0];
     uint8_t processors[THREADS];
@@ -308,7 +308,7 @@ static const char *check_threads(const struct rig *rig, struct dcfg_trace_reader
         return fail("threads", process->threads);
     const char *what = NULL;
     while (!what && dcfg_trace_reader_thread(reader, &thread) > 0) {
-        static struct walk walked;
+        static struct thread_walk walked;
         uint64_t *taken = calloc(process->edges.count + 2, sizeof *taken);
         if (!walk(rig, processors[thread], &walked))
             what = fail("blocks are not what was executed by thread", thread);
@@ -324,7 +324,7 @@ static const char *check_threads(const struct rig *rig, struct dcfg_trace_reader
     return what || seen == threads ? what : fail("threads in the trace", seen);
 }
 
-static const char *check(const struct rig *rig)
+static const char *check(const struct build_rig *rig)
 {
     struct bt_error error;
     size_t size;
@@ -350,7 +350,7 @@ static const char *check(const struct rig *rig)
 
 static bool run(uint64_t seed, const char *folder)
 {
-    static struct rig rig;
+    static struct build_rig rig;
     uint64_t random = random_seed(seed + 31);
     const char *what = NULL;
     memset(&rig, 0, sizeof rig);

@@ -13,7 +13,7 @@
 #define FETCHED  20000u
 #define DEPTH    2000
 
-struct step {
+struct bus_step {
     uint32_t address;
     uint32_t time; /* of the fetch of the chunk that it begins in */
     uint8_t processor;
@@ -21,7 +21,7 @@ struct step {
 };
 
 /* A processor that fetches chunks, and what it executes. */
-struct processor {
+struct fetch_processor {
     uint8_t number;
     int at; /* instruction; -1: not begun */
     int stack[DEPTH];
@@ -30,27 +30,27 @@ struct processor {
     uint32_t run_time;           /* of its first fetch; one each from then on */
 };
 
-struct rig {
+struct bus_rig {
     struct sink sink;
     struct x86_program program;
     struct images *images;
     uint64_t random;
     uint32_t chunk;
     unsigned prefetch;
-    struct processor processors[3];
+    struct fetch_processor processors[3];
     struct record fetches[FETCHED];
     size_t fetch_count;
     uint32_t times[3]; /* next, by processor */
-    struct step truth[EXECUTED];
+    struct bus_step truth[EXECUTED];
     size_t executed;
-    struct step found[4 * FETCHED];
+    struct bus_step found[4 * FETCHED];
     size_t found_count;
     unsigned holes;
 };
 
 /* --- the processor --- */
 
-static void fetch(struct rig *rig, struct processor *processor)
+static void fetch(struct bus_rig *rig, struct fetch_processor *processor)
 {
     rig->fetches[rig->fetch_count++] = (struct record){.address = (uint32_t)processor->run_end,
                                                        .size = (uint8_t)rig->chunk,
@@ -59,20 +59,20 @@ static void fetch(struct rig *rig, struct processor *processor)
     processor->run_end += rig->chunk;
 }
 
-static void start_run(struct rig *rig, struct processor *processor)
+static void start_run(struct bus_rig *rig, struct fetch_processor *processor)
 {
     uint32_t address = rig->program.instructions[processor->at].address;
     processor->run_start = processor->run_end = address / rig->chunk * rig->chunk;
     processor->run_time = rig->times[processor->number];
 }
 
-static int anywhere(struct rig *rig)
+static int anywhere(struct bus_rig *rig)
 {
     return (int)random_below(&rig->random, (uint64_t)rig->program.user_count);
 }
 
 /* Where the instruction goes; *taken if that is not simply the next. */
-static int follow(struct rig *rig, struct processor *processor, bool *taken)
+static int follow(struct bus_rig *rig, struct fetch_processor *processor, bool *taken)
 {
     const struct x86_instruction *instruction = &rig->program.instructions[processor->at];
     int next = processor->at + 1;
@@ -98,15 +98,16 @@ static int follow(struct rig *rig, struct processor *processor, bool *taken)
     }
 }
 
-static void execute(struct rig *rig, struct processor *processor)
+static void execute(struct bus_rig *rig, struct fetch_processor *processor)
 {
     const struct x86_instruction *instruction = &rig->program.instructions[processor->at];
     while (processor->run_end < instruction->address + instruction->size)
         fetch(rig, processor);
     uint32_t offset = instruction->address + instruction->size - 1 - (uint32_t)processor->run_start;
-    rig->truth[rig->executed++] = (struct step){.address = instruction->address,
-                                                .time = processor->run_time + offset / rig->chunk,
-                                                .processor = processor->number};
+    rig->truth[rig->executed++] =
+        (struct bus_step){.address = instruction->address,
+                          .time = processor->run_time + offset / rig->chunk,
+                          .processor = processor->number};
     bool taken;
     processor->at = follow(rig, processor, &taken);
     if (!taken)
@@ -120,7 +121,7 @@ static void execute(struct rig *rig, struct processor *processor)
 
 static int take(struct sink *sink, const struct batch *batch, struct bt_error *error)
 {
-    struct rig *rig = (struct rig *)sink;
+    struct bus_rig *rig = (struct bus_rig *)sink;
     (void)error;
     rig->holes += batch_has_loss_or_gap(batch);
     for (size_t i = 0; i < batch->count; i++) {
@@ -128,17 +129,17 @@ static int take(struct sink *sink, const struct batch *batch, struct bt_error *e
         if (rig->found_count == 4 * FETCHED)
             return BT_MEMORY;
         rig->found[rig->found_count++] =
-            (struct step){.address = record->address,
-                          .time = record->time,
-                          .processor = record->processor,
-                          .assumed = record->attribute & BUS_FETCH_ASSUMED};
+            (struct bus_step){.address = record->address,
+                              .time = record->time,
+                              .processor = record->processor,
+                              .assumed = record->attribute & BUS_FETCH_ASSUMED};
     }
     return 0;
 }
 
 static const struct sink_operations operations = {take, NULL};
 
-static void rig_start(struct rig *rig, uint64_t seed, const char *folder)
+static void rig_start(struct bus_rig *rig, uint64_t seed, const char *folder)
 {
     char path[FOLDER_PATH_BYTES + 32];
     memset(rig, 0, sizeof *rig);
@@ -154,7 +155,7 @@ static void rig_start(struct rig *rig, uint64_t seed, const char *folder)
     CU_ASSERT_EQUAL_FATAL(images_add(rig->images, path, NULL), 0);
     unsigned processors = 1 + (unsigned)random_below(&rig->random, 3);
     for (unsigned p = 0; p < processors; p++) {
-        rig->processors[p] = (struct processor){.number = (uint8_t)p};
+        rig->processors[p] = (struct fetch_processor){.number = (uint8_t)p};
         start_run(rig, &rig->processors[p]);
     }
     size_t wanted = 1 + random_below(&rig->random, EXECUTED);
@@ -162,7 +163,7 @@ static void rig_start(struct rig *rig, uint64_t seed, const char *folder)
         execute(rig, &rig->processors[random_below(&rig->random, processors)]);
 }
 
-static void reconstruct(struct rig *rig, struct bus_fetch_counts *counts)
+static void reconstruct(struct bus_rig *rig, struct bus_fetch_counts *counts)
 {
     struct bus_code *code = bus_code_new(rig->images, NULL);
     const struct bus_model model = {.chunk = rig->chunk, .ahead = (uint8_t)rig->prefetch};
@@ -183,7 +184,7 @@ static void reconstruct(struct rig *rig, struct bus_fetch_counts *counts)
 }
 
 /* The next step of a processor, or the count. */
-static size_t next_step(const struct step *steps, size_t count, size_t at, unsigned processor)
+static size_t next_step(const struct bus_step *steps, size_t count, size_t at, unsigned processor)
 {
     while (at < count && steps[at].processor != processor)
         at++;
@@ -191,7 +192,7 @@ static size_t next_step(const struct step *steps, size_t count, size_t at, unsig
 }
 
 /* Where a step is among those that were executed from at on. */
-static size_t find(const struct rig *rig, size_t at, const struct step *step)
+static size_t find(const struct bus_rig *rig, size_t at, const struct bus_step *step)
 {
     while (at < rig->executed &&
            (rig->truth[at].processor != step->processor || rig->truth[at].time != step->time ||
@@ -202,13 +203,13 @@ static size_t find(const struct rig *rig, size_t at, const struct step *step)
 
 /* What is certain was executed, in that order; of one chunk without anything in between. all:
  * nothing else was. */
-static bool check(const struct rig *rig, unsigned processor, bool all, uint64_t *certain)
+static bool check(const struct bus_rig *rig, unsigned processor, bool all, uint64_t *certain)
 {
-    const struct step *last = NULL;
+    const struct bus_step *last = NULL;
     size_t truth = 0; /* behind the last certain one */
     size_t f = 0;
     for (; (f = next_step(rig->found, rig->found_count, f, processor)) < rig->found_count; f++) {
-        const struct step *found = &rig->found[f];
+        const struct bus_step *found = &rig->found[f];
         if (!found->assumed) {
             size_t next = next_step(rig->truth, rig->executed, truth, processor);
             truth = find(rig, truth, found);
@@ -227,7 +228,7 @@ static bool check(const struct rig *rig, unsigned processor, bool all, uint64_t 
 }
 
 /* How many steps that were executed were found, certain or not. */
-static uint64_t count_right(const struct rig *rig)
+static uint64_t count_right(const struct bus_rig *rig)
 {
     uint64_t right = 0;
     for (unsigned p = 0; p < 3; p++) {
@@ -254,7 +255,7 @@ static uint64_t count_right(const struct rig *rig)
 static void test_programs(void)
 {
     char folder[FOLDER_PATH_BYTES];
-    static struct rig rig;
+    static struct bus_rig rig;
     uint64_t executed = 0;
     uint64_t certain = 0;
     uint64_t right = 0;
@@ -286,7 +287,7 @@ static void test_programs(void)
 static void test_anything(void)
 {
     char folder[FOLDER_PATH_BYTES];
-    static struct rig rig;
+    static struct bus_rig rig;
     folder_make(folder);
     for (uint64_t seed = 0; seed < 300; seed++) {
         struct bus_fetch_counts counts;
@@ -317,7 +318,7 @@ static void test_anything(void)
 static void test_holes(void)
 {
     char folder[FOLDER_PATH_BYTES];
-    static struct rig rig;
+    static struct bus_rig rig;
     folder_make(folder);
     rig_start(&rig, 4, folder);
     struct bus_code *code = bus_code_new(rig.images, NULL);

@@ -10,7 +10,7 @@
 #define NODES_MAX 24u
 #define EDGES_MAX 80u
 
-struct shape {
+struct loop_graph {
     uint32_t nodes;
     uint32_t edges;
     uint32_t sources[EDGES_MAX];
@@ -18,10 +18,10 @@ struct shape {
 };
 
 /* Mostly short ways, forward and back, so that there is something to dominate. */
-static struct shape random_shape(uint64_t seed)
+static struct loop_graph random_shape(uint64_t seed)
 {
     uint64_t random = random_seed(seed);
-    struct shape shape = {.nodes = 1 + (uint32_t)random_below(&random, NODES_MAX)};
+    struct loop_graph shape = {.nodes = 1 + (uint32_t)random_below(&random, NODES_MAX)};
     shape.edges = (uint32_t)random_below(&random, shape.nodes * 2 + 2);
     for (uint32_t e = 0; e < shape.edges; e++) {
         uint32_t source = (uint32_t)random_below(&random, shape.nodes);
@@ -35,7 +35,8 @@ static struct shape random_shape(uint64_t seed)
 }
 
 /* Marks what can be reached from a node, forward or back, without passing another one. */
-static void mark(const struct shape *shape, uint32_t from, uint32_t without, bool back, bool *marks)
+static void mark(const struct loop_graph *shape, uint32_t from, uint32_t without, bool back,
+                 bool *marks)
 {
     const uint32_t *sources = back ? shape->targets : shape->sources;
     const uint32_t *targets = back ? shape->sources : shape->targets;
@@ -54,7 +55,7 @@ static void mark(const struct shape *shape, uint32_t from, uint32_t without, boo
 }
 
 /* twin[a][b]: a dominates b. */
-static void slow_dominators(const struct shape *shape, bool twin[NODES_MAX][NODES_MAX],
+static void slow_dominators(const struct loop_graph *shape, bool twin[NODES_MAX][NODES_MAX],
                             bool reached[NODES_MAX])
 {
     mark(shape, 0, DIGRAPH_NONE, false, reached);
@@ -66,7 +67,7 @@ static void slow_dominators(const struct shape *shape, bool twin[NODES_MAX][NODE
     }
 }
 
-static bool dominators_agree(const struct shape *shape, const struct dominators *dominators,
+static bool dominators_agree(const struct loop_graph *shape, const struct dominators *dominators,
                              bool twin[NODES_MAX][NODES_MAX], const bool *reached)
 {
     for (uint32_t b = 0; b < shape->nodes; b++) {
@@ -88,8 +89,8 @@ static bool dominators_agree(const struct shape *shape, const struct dominators 
 }
 
 /* The loop of a head by definition; how many back edges it has. */
-static uint32_t slow_loop(const struct shape *shape, bool twin[NODES_MAX][NODES_MAX], uint32_t head,
-                          bool *nodes, bool *sources)
+static uint32_t slow_loop(const struct loop_graph *shape, bool twin[NODES_MAX][NODES_MAX],
+                          uint32_t head, bool *nodes, bool *sources)
 {
     uint32_t count = 0;
     memset(nodes, 0, NODES_MAX);
@@ -107,7 +108,7 @@ static uint32_t slow_loop(const struct shape *shape, bool twin[NODES_MAX][NODES_
     return count;
 }
 
-static bool loop_agrees(const struct shape *shape, const struct loops *loops, uint32_t l,
+static bool loop_agrees(const struct loop_graph *shape, const struct loops *loops, uint32_t l,
                         const bool *nodes, const bool *sources, uint32_t source_count)
 {
     const struct loop *loop = &loops->loops[l];
@@ -134,7 +135,7 @@ static bool loop_agrees(const struct shape *shape, const struct loops *loops, ui
     return parent == loop->parent;
 }
 
-static bool loops_agree(const struct shape *shape, const struct loops *loops,
+static bool loops_agree(const struct loop_graph *shape, const struct loops *loops,
                         bool twin[NODES_MAX][NODES_MAX])
 {
     uint32_t count = 0;
@@ -161,7 +162,7 @@ static void test_twins(void)
     for (uint64_t seed = 0; seed < 20000; seed++) {
         static bool twin[NODES_MAX][NODES_MAX];
         bool reached[NODES_MAX];
-        const struct shape shape = random_shape(seed);
+        const struct loop_graph shape = random_shape(seed);
         struct digraph graph;
         struct dominators dominators;
         struct loops loops;

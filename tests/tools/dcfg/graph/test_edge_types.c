@@ -17,7 +17,7 @@
 #define LONGEST 3000u
 
 /* A program, what several walks through it fetched, and its images. */
-struct rig {
+struct program_rig {
     struct x86_program program;
     struct images *images;
     struct flow *flow;
@@ -26,7 +26,7 @@ struct rig {
     size_t count;
 };
 
-static void load_images(struct rig *rig)
+static void load_images(struct program_rig *rig)
 {
     char folder[FOLDER_PATH_BYTES];
     char path[FOLDER_PATH_BYTES + 32];
@@ -41,7 +41,7 @@ static void load_images(struct rig *rig)
     folder_remove(folder);
 }
 
-static void rig_start(struct rig *rig, uint64_t seed)
+static void rig_start(struct program_rig *rig, uint64_t seed)
 {
     uint64_t random = random_seed(seed + 9);
     struct x86_walk walks[4] = {{0}};
@@ -71,14 +71,14 @@ static void rig_start(struct rig *rig, uint64_t seed)
     CU_ASSERT_EQUAL_FATAL(flow_finish(rig->flow, &rig->graph, NULL), 0);
 }
 
-static void rig_end(struct rig *rig)
+static void rig_end(struct program_rig *rig)
 {
     flow_free(rig->flow);
     images_free(rig->images);
     free(rig->records);
 }
 
-static int instruction_at(const struct rig *rig, uint32_t address)
+static int instruction_at(const struct program_rig *rig, uint32_t address)
 {
     int i = 0;
     while (i < rig->program.count && rig->program.instructions[i].address != address)
@@ -86,7 +86,8 @@ static int instruction_at(const struct rig *rig, uint32_t address)
     return i;
 }
 
-static const struct x86_pair *pair_of(const struct rig *rig, uint32_t source, uint32_t target)
+static const struct x86_pair *pair_of(const struct program_rig *rig, uint32_t source,
+                                      uint32_t target)
 {
     const struct flow_block *from = &rig->graph.blocks[source];
     int first = instruction_at(rig, from->address + from->last_offset);
@@ -98,7 +99,7 @@ static const struct x86_pair *pair_of(const struct rig *rig, uint32_t source, ui
 }
 
 /* Every edge has the type that the walk says. */
-static const char *wrong_edges(const struct rig *rig, const struct edge_types *types)
+static const char *wrong_edges(const struct program_rig *rig, const struct edge_types *types)
 {
     for (size_t e = 0; e < rig->graph.edge_count; e++) {
         const struct flow_edge *edge = &rig->graph.edges[e];
@@ -117,7 +118,7 @@ static const char *wrong_edges(const struct rig *rig, const struct edge_types *t
 
 /* The bypasses are those that were come back over. Of changes of context there may be more: what
  * left and what came back need not be the same. */
-static const char *wrong_bypasses(const struct rig *rig, const struct edge_types *types)
+static const char *wrong_bypasses(const struct program_rig *rig, const struct edge_types *types)
 {
     size_t expected = 0;
     size_t found = 0;
@@ -137,7 +138,7 @@ static const char *wrong_bypasses(const struct rig *rig, const struct edge_types
 static void test_programs(void)
 {
     for (uint64_t seed = 0; seed < 2000; seed++) {
-        struct rig rig;
+        struct program_rig rig;
         struct edge_types types;
         rig_start(&rig, seed);
         CU_ASSERT_EQUAL_FATAL(edge_types_find(&types, &rig.graph, rig.images, NULL), 0);
@@ -157,7 +158,7 @@ static void test_programs(void)
 /* Blocks end where something may go elsewhere, even if nothing ever did. */
 static void test_blocks_end(void)
 {
-    struct rig rig;
+    struct program_rig rig;
     rig_start(&rig, 12);
     for (size_t b = 0; b < rig.graph.block_count; b++) {
         const struct flow_block *block = &rig.graph.blocks[b];
@@ -208,7 +209,7 @@ static void check_dcfg(const struct dcfg *dcfg, const struct flow_graph *graph)
 static void test_assembled(void)
 {
     for (uint64_t seed = 0; seed < 300; seed++) {
-        struct rig rig;
+        struct program_rig rig;
         struct dcfg *dcfg;
         struct bt_error error;
         rig_start(&rig, seed + 10000);
@@ -229,7 +230,7 @@ static void test_assembled_with_images(void)
     char path[FOLDER_PATH_BYTES + 32];
     folder_make(folder);
     for (uint64_t seed = 0; seed < 100; seed++) {
-        struct rig rig;
+        struct program_rig rig;
         struct dcfg *dcfg;
         struct bt_error error;
         rig_start(&rig, seed + 20000);
@@ -250,7 +251,7 @@ static void test_assembled_with_images(void)
 /* Code that nobody knows just before and just behind an image is in images of its own. */
 static void test_neighbours(void)
 {
-    struct rig rig;
+    struct program_rig rig;
     struct dcfg *dcfg;
     char folder[FOLDER_PATH_BYTES];
     char path[FOLDER_PATH_BYTES + 32];
@@ -328,7 +329,7 @@ static void test_assembled_anything(void)
 }
 
 /* The code of the tests below, an image of it, and what was fetched of it. */
-struct small_rig {
+struct signal_rig {
     struct images *images;
     struct flow *flow;
     struct flow_graph graph;
@@ -337,7 +338,7 @@ struct small_rig {
 
 #define SMALL_RIG_AT (0x8048000u + ELF_FILE_OFFSET)
 
-static void small_rig_start(struct small_rig *rig, struct record *records, size_t count)
+static void signal_rig_start(struct signal_rig *rig, struct record *records, size_t count)
 {
     static const uint8_t code[] = {0x90, 0x0f, 0x05, 0x90, 0xc3, /* a system call, and on */
                                    0x90, 0xc3,                   /* a handler */
@@ -362,7 +363,7 @@ static void small_rig_start(struct small_rig *rig, struct record *records, size_
     CU_ASSERT_EQUAL_FATAL(edge_types_find(&rig->types, &rig->graph, rig->images, NULL), 0);
 }
 
-static int count_type(const struct small_rig *rig, enum dcfg_edge_type type)
+static int count_type(const struct signal_rig *rig, enum dcfg_edge_type type)
 {
     int count = 0;
     for (size_t e = 0; e < rig->graph.edge_count; e++)
@@ -370,7 +371,7 @@ static int count_type(const struct small_rig *rig, enum dcfg_edge_type type)
     return count;
 }
 
-static void small_rig_end(struct small_rig *rig)
+static void signal_rig_end(struct signal_rig *rig)
 {
     edge_types_clear(&rig->types);
     flow_free(rig->flow);
@@ -390,20 +391,20 @@ static void test_signal_in_system_call(void)
                               {.address = at + 7, .size = 2}, {.address = at + 3, .size = 1}};
     struct record again[] = {behind[0], behind[1], behind[2], behind[3],
                              behind[4], behind[1], behind[5]};
-    struct small_rig rig;
-    small_rig_start(&rig, behind, 6);
+    struct signal_rig rig;
+    signal_rig_start(&rig, behind, 6);
     CU_ASSERT_EQUAL(count_type(&rig, DCFG_EDGE_SYSTEM_CALL), 1);
     CU_ASSERT_EQUAL(count_type(&rig, DCFG_EDGE_SYSTEM_RETURN), 1);
     CU_ASSERT_EQUAL(rig.types.bypass_count, 1);
     if (rig.types.bypass_count > 0)
         CU_ASSERT_EQUAL(rig.types.bypasses[0].type, DCFG_EDGE_SYSTEM_CALL_BYPASS);
-    small_rig_end(&rig);
-    small_rig_start(&rig, again, 7);
+    signal_rig_end(&rig);
+    signal_rig_start(&rig, again, 7);
     CU_ASSERT_EQUAL(count_type(&rig, DCFG_EDGE_SYSTEM_CALL), 1);
     CU_ASSERT_EQUAL(count_type(&rig, DCFG_EDGE_SYSTEM_RETURN), 1);
     CU_ASSERT_EQUAL(count_type(&rig, DCFG_EDGE_SYSTEM_CALL_BYPASS), 1);
     CU_ASSERT_EQUAL(rig.types.bypass_count, 0); /* it is an edge of the graph */
-    small_rig_end(&rig);
+    signal_rig_end(&rig);
 }
 
 /* A system call that was interrupted and is done again: nothing but a kernel that is not seen. */
@@ -414,12 +415,12 @@ static void test_system_call_again(void)
                                {.address = at + 1, .size = 2},
                                {.address = at + 1, .size = 2},
                                {.address = at + 3, .size = 1}};
-    struct small_rig rig;
-    small_rig_start(&rig, records, 4);
+    struct signal_rig rig;
+    signal_rig_start(&rig, records, 4);
     CU_ASSERT_EQUAL(count_type(&rig, DCFG_EDGE_SYSTEM_CALL_BYPASS), 2);
     CU_ASSERT_EQUAL(count_type(&rig, DCFG_EDGE_SYSTEM_CALL), 0);
     CU_ASSERT_EQUAL(count_type(&rig, DCFG_EDGE_SYSTEM_RETURN), 0);
-    small_rig_end(&rig);
+    signal_rig_end(&rig);
 }
 
 static const struct test_case cases[] = {

@@ -89,7 +89,7 @@ static bool conserves(const struct flow_graph *graph)
 
 /* Walks the stream through the graph: each step goes on where the last one ended, the blocks give
  * the fetches, and edges are counted as often as they are taken. */
-struct walk {
+struct flow_walk {
     const struct flow_graph *graph;
     uint32_t block[FLOW_THREADS_MAX]; /* by thread */
     size_t next[FLOW_THREADS_MAX];    /* the record from which on the block is to be found */
@@ -97,7 +97,8 @@ struct walk {
     bool good;
 };
 
-static void walk_block(struct walk *walk, const struct record *records, size_t count, uint32_t t)
+static void walk_block(struct flow_walk *walk, const struct record *records, size_t count,
+                       uint32_t t)
 {
     const struct flow_block *block = &walk->graph->blocks[walk->block[t]];
     uint32_t seen = 0;
@@ -117,7 +118,7 @@ static void walk_block(struct walk *walk, const struct record *records, size_t c
     walk->next[t] = i;
 }
 
-static void walk_steps(struct walk *walk, const struct record *records, size_t count,
+static void walk_steps(struct flow_walk *walk, const struct record *records, size_t count,
                        const struct flow_step *steps, size_t step_count)
 {
     for (size_t i = 0; i < step_count; i++) {
@@ -135,7 +136,7 @@ static bool replays(struct flow *flow, const struct flow_graph *graph, struct re
                     size_t count)
 {
     size_t cells = graph->edge_count * graph->thread_count;
-    struct walk walk = {
+    struct flow_walk walk = {
         .graph = graph, .counts = calloc(cells + 1, sizeof(uint64_t)), .good = true};
     struct flow_step *steps = calloc(count + FLOW_THREADS_MAX, sizeof *steps);
     struct flow_replay *replay = flow_replay_new(flow, NULL);
@@ -164,7 +165,7 @@ static bool replays(struct flow *flow, const struct flow_graph *graph, struct re
 
 static bool agrees(uint64_t seed, size_t count, bool lossy, bool cut)
 {
-    static struct twin twin;
+    static struct flow_twin twin;
     const struct fetches fetches = any_fetches(seed);
     struct record *records = records_of(&fetches, count);
     struct flow *flow = flow_new(MEMORY, NULL);

@@ -7,30 +7,30 @@
 #define SPANS 12u
 #define SPACE 40u
 
-struct told {
+struct symbol_list {
     uint64_t offset[SPANS], size[SPANS];
     uint32_t count;
 };
 
 /* The slow way: those that cover the offset, the last to begin, then the shortest (one without a
  * size is the longest), then the first in the file. What has no size reaches to the next start. */
-static int covers(const struct told *told, uint64_t offset)
+static int covers(const struct symbol_list *symbols, uint64_t offset)
 {
     int best = -1;
     uint64_t best_rank = 0;
-    for (uint32_t i = 0; i < told->count; i++) {
-        uint64_t end = told->offset[i] + told->size[i];
-        if (told->size[i] == 0) {
+    for (uint32_t i = 0; i < symbols->count; i++) {
+        uint64_t end = symbols->offset[i] + symbols->size[i];
+        if (symbols->size[i] == 0) {
             end = UINT64_MAX;
-            for (uint32_t j = 0; j < told->count; j++)
-                if (told->offset[j] > told->offset[i] && told->offset[j] < end)
-                    end = told->offset[j];
+            for (uint32_t j = 0; j < symbols->count; j++)
+                if (symbols->offset[j] > symbols->offset[i] && symbols->offset[j] < end)
+                    end = symbols->offset[j];
         }
-        if (offset < told->offset[i] || offset >= end)
+        if (offset < symbols->offset[i] || offset >= end)
             continue;
-        uint64_t rank = told->size[i] ? end : UINT64_MAX;
-        if (best < 0 || told->offset[i] > told->offset[best] ||
-            (told->offset[i] == told->offset[best] && rank < best_rank)) {
+        uint64_t rank = symbols->size[i] ? end : UINT64_MAX;
+        if (best < 0 || symbols->offset[i] > symbols->offset[best] ||
+            (symbols->offset[i] == symbols->offset[best] && rank < best_rank)) {
             best = (int)i;
             best_rank = rank;
         }
@@ -38,7 +38,7 @@ static int covers(const struct told *told, uint64_t offset)
     return best;
 }
 
-static struct dcfg *make_graph(const struct told told[2])
+static struct dcfg *make_graph(const struct symbol_list symbols[2])
 {
     struct bt_error error = {0};
     struct dcfg *graph = dcfg_new(NULL, &error);
@@ -48,14 +48,14 @@ static struct dcfg *make_graph(const struct told told[2])
     for (unsigned image = 0; image < 2; image++) {
         struct dcfg_image row = {.id = image + 1, .load_address = 0x1000 * (image + 1)};
         CU_ASSERT_EQUAL_FATAL(dcfg_add_image(process, &row, &error), 0);
-        for (uint32_t i = 0; i < told[image].count; i++) {
+        for (uint32_t i = 0; i < symbols[image].count; i++) {
             char name[8] = {(char)('a' + image), (char)('a' + i)};
-            struct dcfg_line line = {.offset = told[image].offset[i],
-                                     .size = (uint32_t)told[image].size[i],
+            struct dcfg_line line = {.offset = symbols[image].offset[i],
+                                     .size = (uint32_t)symbols[image].size[i],
                                      .file_name_id = 1,
                                      .line = i + 1};
-            CU_ASSERT_EQUAL_FATAL(dcfg_add_symbol(process, told[image].offset[i],
-                                                  told[image].size[i], name, 2, &error),
+            CU_ASSERT_EQUAL_FATAL(dcfg_add_symbol(process, symbols[image].offset[i],
+                                                  symbols[image].size[i], name, 2, &error),
                                   0);
             CU_ASSERT_EQUAL_FATAL(dcfg_add_line(process, &line, &error), 0);
         }
@@ -64,13 +64,13 @@ static struct dcfg *make_graph(const struct told told[2])
     return graph;
 }
 
-static void compare(const struct names *names, const struct told told[2])
+static void compare(const struct names *names, const struct symbol_list symbols[2])
 {
     for (unsigned image = 0; image < 2; image++)
         for (uint64_t offset = 0; offset < SPACE; offset++) {
             struct code_location location;
             names_at(names, image, offset, &location);
-            int best = covers(&told[image], offset);
+            int best = covers(&symbols[image], offset);
             CU_ASSERT_EQUAL_FATAL(location.address, 0x1000 * (image + 1) + offset);
             CU_ASSERT_EQUAL_FATAL(location.symbol != NULL, best >= 0);
             CU_ASSERT_EQUAL_FATAL(location.file != NULL, best >= 0);
@@ -78,7 +78,7 @@ static void compare(const struct names *names, const struct told told[2])
                 continue;
             CU_ASSERT_EQUAL_FATAL(location.symbol[0], 'a' + (char)image);
             CU_ASSERT_EQUAL_FATAL(location.symbol[1], 'a' + best);
-            CU_ASSERT_EQUAL_FATAL(location.symbol_offset, offset - told[image].offset[best]);
+            CU_ASSERT_EQUAL_FATAL(location.symbol_offset, offset - symbols[image].offset[best]);
             CU_ASSERT_EQUAL_FATAL(location.line, (uint32_t)best + 1);
         }
 }
@@ -87,20 +87,20 @@ static void test_spans_of_all_kinds(void)
 {
     for (uint64_t seed = 0; seed < 3000; seed++) {
         uint64_t state = random_seed(seed);
-        struct told told[2] = {{.count = 0}};
+        struct symbol_list symbols[2] = {{.count = 0}};
         for (unsigned image = 0; image < 2; image++) {
-            told[image].count = (uint32_t)random_below(&state, SPANS + 1);
-            for (uint32_t i = 0; i < told[image].count; i++) {
-                told[image].offset[i] = random_below(&state, SPACE);
-                told[image].size[i] =
+            symbols[image].count = (uint32_t)random_below(&state, SPANS + 1);
+            for (uint32_t i = 0; i < symbols[image].count; i++) {
+                symbols[image].offset[i] = random_below(&state, SPACE);
+                symbols[image].size[i] =
                     random_one_in(&state, 4) ? 0 : random_below(&state, SPACE / 2);
             }
         }
         struct bt_error error = {0};
-        struct dcfg *graph = make_graph(told);
+        struct dcfg *graph = make_graph(symbols);
         struct names *names = names_new(graph->processes[0], &error);
         CU_ASSERT_PTR_NOT_NULL_FATAL(names);
-        compare(names, told);
+        compare(names, symbols);
         names_free(names);
         dcfg_free(graph);
     }

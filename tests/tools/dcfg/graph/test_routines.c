@@ -10,7 +10,7 @@
 #define NODES_MAX 24u
 #define EDGES_MAX 90u
 
-struct shape {
+struct routine_graph {
     struct routines_graph graph;
     uint32_t sources[EDGES_MAX];
     uint32_t targets[EDGES_MAX];
@@ -18,14 +18,14 @@ struct shape {
     uint32_t images[NODES_MAX];
 };
 
-static void add(struct shape *shape, uint32_t source, uint32_t target, uint8_t type)
+static void add(struct routine_graph *shape, uint32_t source, uint32_t target, uint8_t type)
 {
     shape->sources[shape->graph.edges] = source;
     shape->targets[shape->graph.edges] = target;
     shape->types[shape->graph.edges++] = type;
 }
 
-static void make_shape(struct shape *shape, uint64_t seed)
+static void make_shape(struct routine_graph *shape, uint64_t seed)
 {
     static const uint8_t inner[] = {DCFG_EDGE_FALL_THROUGH, DCFG_EDGE_BRANCH,
                                     DCFG_EDGE_DIRECT_CONDITIONAL_BRANCH, DCFG_EDGE_CALL_BYPASS};
@@ -59,14 +59,14 @@ static void make_shape(struct shape *shape, uint64_t seed)
     add(shape, (uint32_t)random_below(&random, nodes), ROUTINES_OUTSIDE, DCFG_EDGE_EXIT);
 }
 
-static bool same_image(const struct shape *shape, size_t e)
+static bool same_image(const struct routine_graph *shape, size_t e)
 {
     return !shape->graph.images ||
            shape->images[shape->sources[e]] == shape->images[shape->targets[e]];
 }
 
 /* Whether an edge is followed within routines. */
-static bool followed(const struct shape *shape, size_t e)
+static bool followed(const struct routine_graph *shape, size_t e)
 {
     return shape->sources[e] != ROUTINES_OUTSIDE && shape->targets[e] != ROUTINES_OUTSIDE &&
            dcfg_edge_type_is_within_routine(shape->types[e]) && same_image(shape, e);
@@ -74,7 +74,7 @@ static bool followed(const struct shape *shape, size_t e)
 
 /* What a routine's entry reaches in it without passing a node; ROUTINES_OUTSIDE: nothing is barred.
  */
-static void mark(const struct shape *shape, const struct routines *routines, uint32_t r,
+static void mark(const struct routine_graph *shape, const struct routines *routines, uint32_t r,
                  uint32_t without, bool marks[NODES_MAX])
 {
     memset(marks, 0, NODES_MAX);
@@ -96,7 +96,7 @@ static void mark(const struct shape *shape, const struct routines *routines, uin
 }
 
 /* The nodes of a routine are the ones that are said to be, and its entry reaches them. */
-static const char *wrong_nodes(const struct shape *shape, const struct routines *routines,
+static const char *wrong_nodes(const struct routine_graph *shape, const struct routines *routines,
                                uint32_t r)
 {
     const struct routine *routine = &routines->routines[r];
@@ -117,8 +117,8 @@ static const char *wrong_nodes(const struct shape *shape, const struct routines 
 }
 
 /* Immediate dominators within the routine: every other dominator dominates them. */
-static const char *wrong_dominators(const struct shape *shape, const struct routines *routines,
-                                    uint32_t r)
+static const char *wrong_dominators(const struct routine_graph *shape,
+                                    const struct routines *routines, uint32_t r)
 {
     const struct routine *routine = &routines->routines[r];
     bool without[NODES_MAX][NODES_MAX];
@@ -142,7 +142,7 @@ static const char *wrong_dominators(const struct shape *shape, const struct rout
     return NULL;
 }
 
-static const char *wrong_exits(const struct shape *shape, const struct routines *routines,
+static const char *wrong_exits(const struct routine_graph *shape, const struct routines *routines,
                                uint32_t r)
 {
     const struct routine *routine = &routines->routines[r];
@@ -177,7 +177,7 @@ static const char *wrong_loops(const struct routines *routines, uint32_t r)
 }
 
 /* Nothing but entries is entered from outside the routine. */
-static const char *wrong_entries(const struct shape *shape, const struct routines *routines)
+static const char *wrong_entries(const struct routine_graph *shape, const struct routines *routines)
 {
     for (size_t e = 0; e < shape->graph.edges; e++) {
         uint32_t source = shape->sources[e];
@@ -199,7 +199,7 @@ static const char *wrong_entries(const struct shape *shape, const struct routine
     return NULL;
 }
 
-static const char *wrong(const struct shape *shape, const struct routines *routines)
+static const char *wrong(const struct routine_graph *shape, const struct routines *routines)
 {
     uint32_t nodes = 0;
     uint32_t loops = 0;
@@ -223,7 +223,7 @@ static const char *wrong(const struct shape *shape, const struct routines *routi
 static void test_rules(void)
 {
     for (uint64_t seed = 0; seed < 20000; seed++) {
-        struct shape shape;
+        struct routine_graph shape;
         struct routines routines;
         make_shape(&shape, seed);
         CU_ASSERT_EQUAL_FATAL(routines_find(&routines, &shape.graph, NULL), 0);
@@ -241,7 +241,7 @@ static void test_rules(void)
  * but its own. */
 static void test_calls_and_tails(void)
 {
-    struct shape shape = {.graph = {.nodes = 5}};
+    struct routine_graph shape = {.graph = {.nodes = 5}};
     shape.graph.sources = shape.sources;
     shape.graph.targets = shape.targets;
     shape.graph.types = shape.types;
@@ -266,7 +266,7 @@ static void test_calls_and_tails(void)
 /* The stream begins in a callee: where it returns to is an entry, what is behind that is not. */
 static void test_return_without_call(void)
 {
-    struct shape shape = {.graph = {.nodes = 3}};
+    struct routine_graph shape = {.graph = {.nodes = 3}};
     shape.graph.sources = shape.sources;
     shape.graph.targets = shape.targets;
     shape.graph.types = shape.types;

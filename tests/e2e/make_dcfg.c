@@ -160,7 +160,7 @@ static const struct symbol {
 static const char *const file_names[] = {"/opt/example/example", "/opt/example/libpower.so",
                                          "src/main.c", "src/fill.c", "src/power.cc"};
 
-static const struct line {
+static const struct {
     unsigned image;
     struct dcfg_line line;
 } lines[] = {

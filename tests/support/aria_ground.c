@@ -65,7 +65,7 @@ uint64_t aria_ground_sum(struct aria *aria)
     struct space_mapping piece;
     uint64_t sum = 0;
     for (uint64_t at = 0; space_next(aria->process->space, &at, SPACE_END, &piece);) {
-        /* by pages: that code was translated from some makes pieces of them */
+        /* by pages: translated code splits some into pieces */
         for (uint64_t address = piece.start; address < piece.end; address += SPACE_PAGE) {
             sum = (sum ^ address ^ piece.protection) * 0x9e3779b97f4a7c15u;
             if (aria_read(aria, page, address, sizeof page) != 0)

@@ -1,6 +1,5 @@
-/* An aria with nothing in it but memory for code and data that a test makes:
- * tests/capture/programs/ ground.c, run until all is there. Takes a process of its own:
- * exec_child_run(). */
+/* An aria of tests/capture/programs/ground.c, a program that only has memory for a test's code and
+ * data. Needs a separate process: exec_child_run(). */
 #ifndef TESTS_SUPPORT_ARIA_GROUND_H
 #define TESTS_SUPPORT_ARIA_GROUND_H
 
@@ -14,19 +13,19 @@
 
 struct aria_ground {
     struct aria *aria;
-    struct aria_state *state; /* where the program has come to */
+    struct aria_state *state; /* state after the last step */
 };
 
-/* States have store buffers if it is asked for. Never returns where it fails. */
+/* store_buffer: states have one. Does not return on failure. */
 void aria_ground_begin(struct aria_ground *ground, const char *program, bool store_buffer);
 void aria_ground_end(struct aria_ground *ground);
 
-/* Registers from and to a state; fs_base stays the program's. */
+/* Copies registers to and from a state; fs_base stays the program's. */
 void aria_ground_load(const struct aria_ground *ground, struct aria_state *state,
                       const struct machine *machine);
 void aria_ground_save(const struct aria_state *state, struct machine *machine);
 
-/* All of the program's memory in one number. */
+/* A hash of all of the program's memory. */
 uint64_t aria_ground_sum(struct aria *aria);
 
 #endif

@@ -12,7 +12,7 @@ struct bus_processor {
     uint64_t random;
     uint32_t *cached; /* by line: address of the chunk, plus 1; NULL without a cache */
     uint64_t next;    /* address after the last instruction */
-    uint64_t fetched; /* end of what was fetched since the last taken branch */
+    uint64_t fetched; /* end of the bytes fetched since the last taken branch */
     struct record *out;
     size_t count;
 };

@@ -1,11 +1,11 @@
 /*
- * The fetches of a processor that executes a stream of instructions: what a bus shows of a program
- * whose execution is known. For tests of what is reconstructed from a bus.
+ * The fetches of a processor that executes a stream of instructions: the bus traffic of a program
+ * whose execution is known. For tests of reconstruction from a bus.
  *
  * Chunks are aligned. Without `refetch`, bytes that were fetched since the last taken branch are
- * not fetched again; with it, each instruction, or one of two, fetches all chunks that it is in. Up
- * to `ahead` chunks after the last one that is needed are prefetched. A cache keeps chunks and is
- * direct mapped; only misses are on the bus. Noise changes one or two address bits of a fetch.
+ * not fetched again; with it, each instruction, or one of two, fetches all of its chunks. Up to
+ * `ahead` chunks after the last one needed are prefetched. A cache keeps chunks and is direct
+ * mapped; only misses are on the bus. Noise changes one or two address bits of a fetch.
  */
 #ifndef TESTS_SUPPORT_BUS_PROCESSOR_H
 #define TESTS_SUPPORT_BUS_PROCESSOR_H
@@ -16,16 +16,16 @@
 #include <stddef.h>
 
 struct bus_processor_model {
-    uint32_t chunk;         /* bytes, a power of two */
-    int refetch;            /* 0: no; 1: sometimes, at random; 2: each instruction */
-    uint32_t ahead;         /* chunks */
-    uint32_t cache;         /* bytes; 0: none */
-    uint32_t noise_percent; /* of the fetches */
+    uint32_t chunk;         /* in bytes, a power of two */
+    int refetch;            /* 0: never; 1: sometimes, at random; 2: each instruction */
+    uint32_t ahead;         /* in chunks */
+    uint32_t cache;         /* in bytes; 0: none */
+    uint32_t noise_percent; /* percentage of the fetches */
 };
 
 struct bus_processor;
 
-/* NULL without memory. */
+/* Returns NULL if memory is short. */
 struct bus_processor *bus_processor_new(const struct bus_processor_model *model, uint64_t seed);
 void bus_processor_free(struct bus_processor *processor);
 

@@ -145,7 +145,7 @@ static void engine_lines(const struct engine *engine, struct cache_line_counters
         *lines = all;
         *count += added;
     }
-    /* parts have lines apart from each other; one alone must have them in order by itself */
+    /* parts may produce lines in any order; a single one must produce them in order */
     if (engine->count > 1 && *count > 0)
         qsort(*lines, *count, sizeof **lines, by_address);
 }
@@ -259,7 +259,7 @@ static void compare_lines(struct cache_compare *compare, const struct engine *en
     free(right);
 }
 
-/* Runs the engine in parts, and compares it with the slow simulator, which has run. */
+/* Runs the engine in parts, and compares it with the finished slow simulator. */
 static void compare_engine(struct cache_compare *compare, const struct hierarchy_settings *settings,
                            const struct record *records, size_t count, unsigned parts,
                            const struct slow_cache *slow)

@@ -10,13 +10,13 @@
 struct state {
     struct capture_check *check;
     const struct script *script;
-    struct capture_info info; /* of the file before */
+    struct capture_info info; /* of the previous file */
     uint64_t index;
     uint64_t file_records;
     struct loss file_lost;
     struct record *records;
     struct deflate_decoder *decoder;
-    uint64_t gap_index; /* gaps before it were told */
+    uint64_t gap_index; /* the gaps before it were reported */
 };
 
 __attribute__((format(printf, 2, 3))) static bool wrong(struct state *state, const char *format,
@@ -39,7 +39,7 @@ static bool check_header(struct state *state, const struct capture_info *info)
     if (first)
         state->check->first_number = info->file_number;
     if (first && info->file_number > 1)
-        state->index = state->gap_index = info->first_index; /* the ring dropped the ones before */
+        state->index = state->gap_index = info->first_index; /* the ring removed the earlier ones */
     if (info->first_index != state->index)
         return wrong(state, "file %u begins at %llu, not %llu", info->file_number,
                      (unsigned long long)info->first_index, (unsigned long long)state->index);
@@ -52,8 +52,8 @@ static bool check_header(struct state *state, const struct capture_info *info)
     return true;
 }
 
-/* The loss in front of first_index is what the script lost there; the rest, the queue or the disk
- * did. */
+/* The loss before first_index is the one that the script made there; the rest is of the queue or
+ * the disk. */
 static bool check_loss(struct state *state, const struct batch *batch)
 {
     uint64_t expected[LOSS_STAGES] = {0};
@@ -79,7 +79,7 @@ static bool check_loss(struct state *state, const struct batch *batch)
     return true;
 }
 
-/* Gaps of chunks that begin behind the last batch, up to where this one does. */
+/* Checks the gaps of chunks that begin after the last batch, up to this one. */
 static bool check_gap(struct state *state, const struct batch *batch)
 {
     struct gap expected = {.milliseconds = 0};
@@ -151,7 +151,7 @@ static bool check_closing(struct state *state, const struct capture_totals *tota
         return wrong(state, "file %u: totals of the capture are not the sum",
                      state->info.file_number);
     if (behind > 0 && (!totals->final || totals->file_lost[LOSS_DISK] == 0))
-        return wrong(state, "file %u: a hole behind the end", state->info.file_number);
+        return wrong(state, "file %u: a hole after the end", state->info.file_number);
     if (totals->final && totals->source.known &&
         totals->end_index + totals->after_stop != totals->source.accepted)
         return wrong(state, "%llu + %llu after stop, of %llu accepted",
@@ -195,7 +195,7 @@ static bool check_bytes(struct state *state, const uint8_t *bytes, size_t size, 
             return false;
         at += member.member_bytes;
         if (member.kind == CAPTURE_MEMBER_CLOSING && at != size)
-            return wrong(state, "bytes behind the closing member");
+            return wrong(state, "bytes after the closing member");
     }
     return torn || state->check->closed || wrong(state, "no closing member");
 }

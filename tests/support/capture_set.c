@@ -13,7 +13,7 @@
 #define STARTED_NS 1795214700000000000 /* 2026-11-20T22:45:00Z */
 #define FILE_NS    1000000000
 
-/* Where the capture is, over all its files. */
+/* Position in the capture, over all its files. */
 struct progress {
     const struct capture_set *set;
     uint64_t random;
@@ -23,7 +23,7 @@ struct progress {
     struct deflate_encoder *encoder;
     struct record *records;
     uint8_t *member;
-    int file; /* -1: this one is not written */
+    int file; /* file being written, or -1 */
     struct capture_writer *writer;
 };
 
@@ -33,7 +33,7 @@ static uint64_t lost_in_file(const struct capture_set *set, uint32_t file)
     if (set->file_records > set->block_records)
         for (int stage = 0; stage < LOSS_STAGES; stage++)
             lost += set->lost[stage];
-    return lost + (file == set->files ? set->lost_behind : 0);
+    return lost + (file == set->files ? set->lost_at_end : 0);
 }
 
 uint64_t capture_set_file_requests(const struct capture_set *set, uint32_t file)
@@ -41,7 +41,7 @@ uint64_t capture_set_file_requests(const struct capture_set *set, uint32_t file)
     return set->file_records + lost_in_file(set, file);
 }
 
-/* One block of count records, behind the loss and the gap of before. */
+/* Writes one block of count records, after a loss and a gap. */
 static int put_block(struct progress *progress, uint32_t count, const struct batch *before,
                      bool skew, bool leave_out)
 {
@@ -107,9 +107,9 @@ static int close_file(struct progress *progress, uint32_t number)
     totals->last_tick = progress->tick;
     totals->ended_ns = STARTED_NS + (int64_t)number * FILE_NS;
     if (last) {
-        totals->file_lost[LOSS_BUS] = set->lost_behind;
-        totals->capture_lost[LOSS_BUS] += set->lost_behind;
-        progress->index += set->lost_behind;
+        totals->file_lost[LOSS_BUS] = set->lost_at_end;
+        totals->capture_lost[LOSS_BUS] += set->lost_at_end;
+        progress->index += set->lost_at_end;
         totals->after_stop = set->after_stop;
         totals->source = (struct source_totals){.known = !set->source_unknown,
                                                 .filtered = set->filtered,

@@ -87,7 +87,7 @@ char *edge_expand(const char *text, const struct edge_expand_entry *entries, siz
     return made;
 }
 
-/* Bit number at of a sequence, '0' or '1'; 0 behind its end. */
+/* Bit number at of a sequence, '0' or '1'; 0 past its end. */
 static char bit_of(const char *sequence, size_t length, size_t at)
 {
     if (at / 6 >= length)

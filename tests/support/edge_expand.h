@@ -1,6 +1,6 @@
 /*
- * Edge-id sequences the slow and obvious way: by substituting in strings, as section 3.7.1 of the
- * DCFG-trace specification words it; and the edges they lead to. The twin of
+ * Edge-id sequences decoded in the slow and obvious way: by substitution in strings, as section
+ * 3.7.1 of the DCFG-trace specification words it; and the edges that they give. The twin of
  * formats/dcfg/edge_sequence.h and formats/dcfg/edge_walk.h.
  */
 #ifndef TESTS_SUPPORT_EDGE_EXPAND_H
@@ -17,8 +17,8 @@ struct NAMED_FIELDS edge_expand_entry {
 };
 
 /*
- * The text with everything substituted, Base64 characters only; the caller frees it. NULL if it is
- * no sequence, or becomes longer than length_max on its way.
+ * Returns the text with everything substituted, Base64 characters only; the caller frees it. NULL
+ * if it is no sequence, or becomes longer than length_max on its way.
  */
 char *edge_expand(const char *text, const struct edge_expand_entry *entries, size_t count,
                   size_t length_max);
@@ -31,9 +31,9 @@ struct NAMED_FIELDS edge_expand_row {
 };
 
 /*
- * Follows a table as section 3.5 words it: one bit more is read until the bits are a code of the
- * current edge. sequence is what edge_expand returned. Fills edges, first included, and returns how
- * many it found, at most count: fewer if bits or transitions are missing.
+ * Walks a table as section 3.5 words it: reads one more bit until the bits are a code of the
+ * current edge. sequence is what edge_expand returned. Fills edges, first included, and returns
+ * how many it found, at most count: fewer if bits or transitions are missing.
  */
 size_t edge_expand_walk(uint32_t *edges, size_t count, uint32_t first, const char *sequence,
                         const struct edge_expand_row *rows, size_t row_count);

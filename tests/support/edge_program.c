@@ -11,14 +11,14 @@
 
 enum statement_kind { BLOCK, LOOP, CONDITION, SWITCH, CALL };
 
-/* What is executed between a first and a last statement, all in one array: bodies behind heads. */
+/* A sequence of statements. All bodies are in one array, after their heads. */
 struct statement {
     enum statement_kind kind;
     uint32_t block;   /* executed first */
-    uint32_t body[2]; /* of first statements; 0: empty */
-    uint32_t next;    /* in the same body; 0: none */
-    uint32_t number;  /* loop: times; condition: chance in 256; call: function; switch: ways */
-    int random;       /* loop: number is the most, not fixed */
+    uint32_t body[2]; /* indexes of first statements; 0: empty */
+    uint32_t next;    /* index, in the same body; 0: none */
+    uint32_t number;  /* loop: iterations; condition: chance in 256; call: function; switch: ways */
+    int random;       /* loop: number is the maximum, not fixed */
 };
 
 struct program {
@@ -31,11 +31,11 @@ struct program {
     uint64_t data;
 };
 
-/* The edges so far, and where their ids are found. */
+/* The edges so far, and the ids of all edges. */
 struct recorder {
     uint32_t *edges;
     size_t count, capacity;
-    uint32_t block; /* executed last */
+    uint32_t block; /* block executed last */
     uint64_t *keys; /* a hash table: source and target block; 0: free */
     uint32_t *ids;
     size_t size;

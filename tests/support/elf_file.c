@@ -7,7 +7,7 @@
 
 #define SECTIONS 4u /* none, symbols, strings, names of sections */
 
-/* What comes behind the code. */
+/* The contents of the file after the code. */
 struct tail {
     Elf64_Sym symbols64[ELF_FILE_SYMBOLS + 1];
     Elf32_Sym symbols32[ELF_FILE_SYMBOLS + 1];

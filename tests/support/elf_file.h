@@ -12,17 +12,17 @@
 struct elf_file {
     unsigned bits;         /* 32 or 64 */
     bool anywhere;         /* position independent */
-    uint32_t load_address; /* of the file's first page; the code is ELF_FILE_OFFSET behind it */
+    uint32_t load_address; /* of the file's first page; the code is ELF_FILE_OFFSET after it */
     const uint8_t *code;
     size_t code_size;
     struct {
-        const char *name; /* NULL behind the last one */
+        const char *name; /* NULL after the last one */
         uint32_t offset;  /* from the load address */
         uint32_t size;
     } symbols[ELF_FILE_SYMBOLS];
 };
 
-/* Writes the file. Ends the test program if it cannot. */
+/* Writes the file. Ends the test program on failure. */
 void elf_file_write(const struct elf_file *file, const char *path);
 
 #endif

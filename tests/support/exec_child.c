@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define COMPUTING_SECONDS 300
-#define WAITING_SECONDS   500 /* of any kind: what the tests are given in all is 600 */
+#define WAITING_SECONDS   500 /* of any kind: all tests together have 600 */
 #define STACK_BYTES       ((rlim_t)8 << 20)
 #define NEVER_BEGAN       (-2)
 #define LOOK_NS           1000000L
@@ -29,8 +29,8 @@ static void limit(int resource, rlim_t most)
     setrlimit(resource, &now);
 }
 
-/* The same for every child, whatever whoever runs the tests ignores, blocks or has limited: what
- * ignores SIGTERM cannot be ended by it, and a stack without a limit takes all memory there is. */
+/* Makes every child's environment the same, whatever signals and limits it inherits: a process
+ * that ignores SIGTERM is not ended by it, and a stack without a limit takes all memory. */
 static void begin_afresh(void)
 {
     const struct sigaction usual = {.sa_handler = SIG_DFL};
@@ -71,7 +71,7 @@ static void print_threads(const char *process)
         closedir(threads);
 }
 
-/* What the group's processes are doing, for whoever wants to know why they do not end. */
+/* Prints the states of the group's processes, to show why they do not end. */
 static void print_group(pid_t group)
 {
     DIR *processes = opendir("/proc");
@@ -103,7 +103,7 @@ static int wait_for(pid_t process)
         waitpid(process, &status, 0);
         break;
     }
-    kill(-process, SIGKILL); /* children of its own that it has left */
+    kill(-process, SIGKILL); /* its own children that it has left */
     return status;
 }
 
@@ -118,7 +118,7 @@ void exec_child_run(struct exec_child *child, void (*run)(void *context), void *
     pid_t process = fork();
     if (process == 0) {
         setpgid(0, 0);
-        prctl(PR_SET_PDEATHSIG, SIGKILL); /* out of reach of what ends the tests */
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* out of reach of the signal that ends the tests */
         dup2(file, 1);
         close(file);
         begin_afresh();
@@ -152,7 +152,7 @@ void exec_child_native(struct exec_child *child, const char *const *arguments,
     struct native native = {.arguments = arguments, .environment = environment};
     exec_child_run(child, run_native, &native);
     if (child->status < 0)
-        child->status = NEVER_BEGAN; /* no child of ours has ended like this one */
+        child->status = NEVER_BEGAN; /* impossible as a child's wait status */
 }
 
 void *exec_child_share(size_t bytes)

@@ -1,4 +1,4 @@
-/* Something that takes a process of its own: a program that is executed under us, or natively. */
+/* Runs in a separate process: a function, or a program natively. */
 #ifndef TESTS_SUPPORT_EXEC_CHILD_H
 #define TESTS_SUPPORT_EXEC_CHILD_H
 
@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #ifdef __SANITIZE_ADDRESS__
-#define EXEC_CHILD_LOW_MEMORY false /* AddressSanitizer's shadow lies where the program should */
+#define EXEC_CHILD_LOW_MEMORY false /* AddressSanitizer's shadow is at the program's addresses */
 #elif defined __has_feature
 #define EXEC_CHILD_LOW_MEMORY (!__has_feature(address_sanitizer))
 #else
@@ -16,22 +16,23 @@
 #define EXEC_CHILD_OUTPUT (1u << 20)
 
 struct exec_child {
-    char output[EXEC_CHILD_OUTPUT]; /* what came on its standard output, ends with NUL */
-    int status;                     /* as wait has it, without the bit of cores */
+    char output[EXEC_CHILD_OUTPUT]; /* its standard output, terminated by NUL */
+    int status;                     /* as from wait(2), without the core-dump bit */
 };
 
-/* Calls run in a child, whose end is 0 if it returns; it is killed after five minutes of computing,
- * or where it does not end for longer, and then what it was doing is printed. */
+/* Calls run in a child, which exits with 0 if run returns. After five minutes of computing, or of
+ * waiting without an end, the child is killed and its state printed. */
 void exec_child_run(struct exec_child *child, void (*run)(void *context), void *context);
 
 /* The same for a program. */
 void exec_child_native(struct exec_child *child, const char *const *arguments,
                        const char *const *environment);
 
-/* Memory that children share with us, 0 at first; it is not given back. */
+/* Memory shared with children, initially 0; it is never freed. */
 void *exec_child_share(size_t bytes);
 
-/* Compiles a file of C with options, which may name libraries; false: that is not possible here. */
+/* Compiles a C file with options, which may name libraries. Returns false if that is not possible
+ * here. */
 bool exec_child_compile(const char *program, const char *source, const char *options);
 
 #endif

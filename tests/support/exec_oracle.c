@@ -9,8 +9,8 @@ struct oracle {
     struct record *records;
     size_t count, room;
     bool begun;
-    struct machine before;          /* the instruction that is being executed */
-    struct random_instruction made; /* and what it is */
+    struct machine before;          /* before the current instruction */
+    struct random_instruction made; /* the current instruction, decoded */
 };
 
 static void add(struct oracle *oracle, uint32_t address, uint8_t type, uint8_t size)
@@ -24,7 +24,7 @@ static void add(struct oracle *oracle, uint32_t address, uint8_t type, uint8_t s
     oracle->count++;
 }
 
-/* The instruction is done. */
+/* Ends the current instruction. */
 static void finish(struct oracle *oracle, const struct machine *after)
 {
     static struct reference references[65536];
@@ -47,7 +47,7 @@ static void step(void *context, const struct machine *machine)
     struct oracle *oracle = context;
     ZydisDecoder decoder;
     if (oracle->begun && is_repeated(oracle) && machine->rip == oracle->before.rip)
-        return; /* one of its repetitions */
+        return; /* another of its iterations */
     if (oracle->begun)
         finish(oracle, machine);
     oracle->begun = true;

@@ -1,5 +1,4 @@
-/* What a piece of code does, instruction by instruction, on the processor itself: the records that
- * its execution has to give. */
+/* The expected records of a piece of code: single-steps it on the processor itself. */
 #ifndef TESTS_SUPPORT_EXEC_ORACLE_H
 #define TESTS_SUPPORT_EXEC_ORACLE_H
 
@@ -7,8 +6,8 @@
 #include "tests/support/native_run.h"
 
 /*
- * Steps from machine->rip to an int3 (which is in no record) or a fault; writes at most `room`
- * records, and returns how many there are.
+ * Steps from machine->rip to an int3 (which has no record) or a fault. Writes at most `room`
+ * records, and returns their number.
  */
 size_t exec_oracle_run(struct machine *machine, struct record *records, size_t room,
                        struct native_end *end);

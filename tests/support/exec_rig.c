@@ -27,7 +27,7 @@ static int keep(void *context, struct record *records, size_t count)
     return 0;
 }
 
-/* Where each signal takes as long as a timer's interval, there would be nothing but signals. */
+/* If each signal takes as long as a timer's interval, the program makes no progress. */
 static bool note(void *context, int number, void *information, void *interrupted)
 {
     const struct itimerval never = {{0, 0}, {0, 0}};

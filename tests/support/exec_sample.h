@@ -1,6 +1,6 @@
 /*
- * Small programs that need nothing but their arguments: compiled as C, they can be copied anywhere
- * and run there, natively or translated.
+ * Small programs that need only their arguments: compiled as C, they can be copied anywhere and
+ * run there, natively or translated.
  */
 #ifndef TESTS_SUPPORT_EXEC_SAMPLE_H
 #define TESTS_SUPPORT_EXEC_SAMPLE_H
@@ -11,7 +11,7 @@
 typedef uint64_t exec_sample(uint64_t *memory, uint64_t count);
 
 exec_sample exec_sample_sort;     /* quicksort of `count` numbers of 8 bytes; a hash of them */
-exec_sample exec_sample_multiply; /* square matrices of doubles, side `count`: c behind a and b */
+exec_sample exec_sample_multiply; /* square matrices of doubles, side `count`: c after a and b */
 exec_sample exec_sample_text;     /* bytes: lengths, searches, copies, hashes, `count` of them */
 exec_sample exec_sample_calls;    /* recursion, and calls through a table */
 
@@ -20,10 +20,10 @@ extern const struct exec_sample_entry {
     exec_sample *run;
 } exec_samples[4];
 
-/* The code of all of them. */
+/* The code of all samples. */
 const void *exec_sample_code(size_t *size);
 
-/* Where a sample is in a copy of the code. */
+/* Address of a sample in a copy of the code. */
 uint64_t exec_sample_at(const struct exec_sample_entry *entry, uint64_t copy);
 
 #endif

@@ -18,7 +18,7 @@ static int take(void *context, struct record *records, size_t count)
     return 0;
 }
 
-/* Makes the records after all, as would be done without it. */
+/* Expands the entries into records, as is done without this operation. */
 static int take_entries(void *context, struct trace_expander *expander, const uint32_t *entries,
                         size_t count, const struct block *part, unsigned instructions)
 {
@@ -32,10 +32,10 @@ static int take_entries(void *context, struct trace_expander *expander, const ui
     return result;
 }
 
-/* enum exec_trace; that all entries are taken */
+/* those of enum exec_trace, and one that takes all entries */
 #define WAYS 4
 
-/* Never returns. The records have to tell of as many instructions as there were. */
+/* Does not return. The number of instructions in the records must equal the number executed. */
 static void run_translated(const char *const *arguments, int way)
 {
     enum exec_trace trace = way < 3 ? (enum exec_trace)way : EXEC_TRACE_ALL;
@@ -110,7 +110,7 @@ bool exec_ways_agree(const char *name, const char *const *arguments)
     folder_make_for_programs(folder);
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         if (!exec_ways_compile(program, sizeof program, folder, name, ways[i])) {
-            agree = agree && i > 0; /* not everybody has static libraries */
+            agree = agree && i > 0; /* static libraries may be missing */
             continue;
         }
         agree = compare(program, NULL) && agree;

@@ -50,7 +50,7 @@ void fake_board_frame(struct fake_board *board, const struct wire_frame *frame)
     board->delayed_size = 0;
 }
 
-/* When a request is on the bus. */
+/* Returns the tick at which a request is on the bus. */
 static uint64_t tick_of(const struct fake_board *board, uint64_t index)
 {
     return FAKE_TICK(index) + board->idle_ticks;
@@ -62,7 +62,7 @@ void fake_board_idle(struct fake_board *board, uint64_t ticks)
     board->idle_since += ticks;
 }
 
-/* A frame of the session that is on, or outside one. */
+/* Begins a frame of the current session, or of none. */
 static struct wire_frame start_frame(struct fake_board *board, enum wire_kind kind,
                                      const uint8_t *payload, size_t size)
 {
@@ -315,7 +315,7 @@ static void fake_close(struct stream *stream)
 struct cable {
     struct stream stream;
     struct fake_board *board;
-    bool cut; /* for good: another cable is plugged in */
+    bool cut; /* permanently: another cable is plugged in */
 };
 
 static long cable_read(struct stream *stream, uint8_t *bytes, size_t capacity, int timeout_ms,

@@ -1,6 +1,6 @@
 /*
- * A board that a test plays: it answers commands as the protocol says unless told otherwise, and
- * sends the frames the test has it send, whole or spoilt. Request i is on the bus at tick
+ * A board that a test controls: it answers commands as the protocol says unless set otherwise, and
+ * sends the frames that the test requests, intact or damaged. Request i is on the bus at tick
  * FAKE_TICK(i) and its record is fake_record(i), unless the bus was idle.
  */
 #ifndef TESTS_SUPPORT_FAKE_BOARD_H
@@ -13,73 +13,73 @@
 
 #define FAKE_TICK(index) (1000u + 10u * (uint64_t)(index))
 
-/* What happens to the next frame on its way to the host. */
+/* What happens to the next frame on the link. */
 enum fake_fate {
     FAKE_SENT,
     FAKE_LOST,
-    FAKE_SPOILT,  /* one bit of it flipped */
-    FAKE_TWICE,   /* sent again behind itself */
-    FAKE_DELAYED, /* sent behind the next one */
+    FAKE_SPOILT,  /* with one bit flipped */
+    FAKE_TWICE,   /* sent twice */
+    FAKE_DELAYED, /* sent after the next one */
 };
 
 struct fake_board {
     struct stream stream; /* first: a fake board is a stream */
     struct wire_identity identity;
 
-    /* How it misbehaves. */
+    /* Faults. */
     unsigned silent;           /* number of commands that are ignored */
-    unsigned ignored_codes;    /* bit n: commands with code n are never answered nor obeyed */
-    unsigned wrong_tags;       /* so many replies carry another tag */
+    unsigned ignored_codes;    /* bit n: commands with code n are neither answered nor obeyed */
+    unsigned wrong_tags;       /* number of replies that carry another tag */
     uint8_t version;           /* of its frames */
     uint8_t refusal;           /* status of every reply but identify's */
-    bool closes;               /* the stream is closed once everything is read; else it is silent */
-    bool impatient;            /* silence is told at once, without waiting for it */
+    bool closes;               /* the stream is closed when everything is read, instead of silent */
+    bool impatient;            /* reads without data time out at once */
     bool loses_end;            /* END never arrives */
-    bool babbles;              /* where it would be silent it sends noise, without end */
-    bool stuffed;              /* takes no bytes: writes time out at once */
-    bool packs;                /* sends packed records whatever it was told */
+    bool babbles;              /* sends endless noise instead of being silent */
+    bool stuffed;              /* accepts no bytes: writes time out at once */
+    bool packs;                /* sends packed records whatever its configuration */
     bool unplugged;            /* its cables are dead */
-    unsigned unplugged_by;     /* bit n: ... once a command with code n was obeyed */
+    unsigned unplugged_by;     /* bit n: unplugged once a command with code n was obeyed */
     const char *specification; /* of its cables */
-    unsigned slow_ms;          /* that each read takes */
-    unsigned late_ms;          /* by which the next one that finds nothing is late */
-    size_t piece;              /* bytes a read returns at most; 0: any */
-    int diagnosis;             /* what diagnose returns, */
-    const char *explanation;   /* with this sentence */
-    unsigned pattern_missing, pattern_bad; /* frames of a self-test to lose, bytes to spoil */
+    unsigned slow_ms;          /* duration of each read */
+    unsigned late_ms;          /* additional duration of the next read without data */
+    size_t piece;              /* maximum number of bytes per read; 0: any */
+    int diagnosis;             /* result of diagnose, */
+    const char *explanation;   /* and its message */
+    unsigned pattern_missing, pattern_bad; /* self-test: frames to lose, bytes to corrupt */
 
-    /* What it saw. */
+    /* What it received. */
     struct wire_configuration configuration;
-    unsigned heard[8]; /* commands, by code */
+    unsigned heard[8]; /* number of commands, by code */
     unsigned reads;    /* by the host */
     bool *freed;       /* set to true when the session closes the stream */
 
-    /* Its own state. */
+    /* State. */
     bool armed;
     uint32_t session, sequence, armed_session;
     uint64_t accepted, lost;
-    uint64_t idle_ticks;           /* by which its clock is ahead of FAKE_TICK */
-    uint64_t idle_since;           /* of those, since the last record */
-    struct wire_counters counters; /* added to what it counts itself */
+    uint64_t idle_ticks;           /* ticks by which its clock is ahead of FAKE_TICK */
+    uint64_t idle_since;           /* idle ticks since the last record */
+    struct wire_counters counters; /* added to its own counts */
     enum fake_fate fate;
 
-    uint8_t *out; /* bytes on their way to the host */
+    uint8_t *out; /* bytes on the way to the host */
     size_t out_at, out_size, out_capacity;
     uint8_t delayed[WIRE_FRAME_MAX];
     size_t delayed_size;
 };
 
-/* A board that behaves. It is freed by stream_close. */
+/* Makes a board without faults. It is freed by stream_close. */
 struct fake_board *fake_board_new(void);
 
 /*
- * A cable to the board: a stream of its own, whose closing leaves the board as it is (free it with
- * stream_close on the board's own). A cable that was in use while the board was unplugged stays
+ * Makes a cable to the board: a separate stream, whose closing leaves the board as it is (free the
+ * board with stream_close on its own stream). A cable in use while the board was unplugged stays
  * dead.
  */
 struct stream *fake_board_cable(struct fake_board *board);
 
-/* What was on the line is gone. */
+/* Drops the data on the line. */
 void fake_board_lose_line(struct fake_board *board);
 
 /* The board loses its power for a moment. */
@@ -87,20 +87,20 @@ void fake_board_restart(struct fake_board *board);
 
 struct record fake_record(uint64_t index);
 
-/* Puts bytes, or a frame as it is, on the line. */
+/* Puts bytes, or an unchanged frame, on the line. */
 void fake_board_bytes(struct fake_board *board, const void *bytes, size_t size);
 void fake_board_frame(struct fake_board *board, const struct wire_frame *frame);
 
-/* Sends a frame with the next count requests, lost having been dropped before. count <= 1000. */
+/* Sends a frame with the next count requests (at most 1000), after lost requests were dropped. */
 void fake_board_records(struct fake_board *board, unsigned count, unsigned lost);
 
-/* Nothing is on the bus for so many ticks: they are in the time of the next record. */
+/* Lets the bus be idle for this number of ticks, which the time of the next record includes. */
 void fake_board_idle(struct fake_board *board, uint64_t ticks);
 
 /* Sends HEARTBEAT. */
 void fake_board_heartbeat(struct fake_board *board);
 
-/* Ends the session: END with these flags, lost requests having been dropped before. */
+/* Ends the session: sends END with these flags, after lost requests were dropped. */
 void fake_board_end(struct fake_board *board, uint16_t flags, unsigned lost);
 
 #endif

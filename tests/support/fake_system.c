@@ -18,7 +18,7 @@ static void prepare(char whole[PATH_BYTES], const char *root, const char *path)
         abort();
     for (char *slash = whole + strlen(root) + 1; (slash = strchr(slash, '/')); slash++) {
         *slash = '\0';
-        (void)mkdir(whole, 0700); /* it may be there */
+        (void)mkdir(whole, 0700); /* may exist */
         *slash = '/';
     }
 }

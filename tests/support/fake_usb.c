@@ -9,10 +9,10 @@
 #define SIO_SET_BITMODE 0x0b
 #define SIO_READ_EEPROM 0x90
 
-/* What libusb keeps from its users: here a device is its place in the list, a context what it knows
- * of the list and who wants to hear of more. */
+/* What libusb hides from its users. Here a device is its position in the list; a context holds the
+ * number of devices that it knows, and the callback for new ones. */
 struct libusb_context {
-    size_t known; /* devices */
+    size_t known; /* number of devices */
     libusb_hotplug_callback_fn hear;
     void *user;
 };
@@ -23,7 +23,7 @@ struct libusb_device_handle {
     struct fake_usb_device *fake;
 };
 
-/* In front of each transfer that is given out. */
+/* Precedes each transfer in memory. */
 struct transfer {
     struct transfer *next;
     bool queued, cancelled;
@@ -44,8 +44,8 @@ static struct {
     pthread_cond_t changed;
     struct fake_usb usb;
     struct libusb_device devices[FAKE_USB_DEVICES];
-    struct transfer *first; /* queued, the oldest first */
-    uint8_t *data;          /* on its way to the host */
+    struct transfer *first; /* queued ones, the oldest first */
+    uint8_t *data;          /* on the way to the host */
     size_t data_at, data_size, packet_bytes;
 } fake = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
@@ -143,7 +143,7 @@ int libusb_cancel_transfer(struct libusb_transfer *public)
     return result;
 }
 
-/* Bytes for one transfer as the chip packs them: each packet begins with its status. */
+/* Packs bytes for one transfer as the chip does: each packet begins with its status. */
 static int fill(unsigned char *out, size_t capacity)
 {
     size_t size = 0;
@@ -161,7 +161,7 @@ static int fill(unsigned char *out, size_t capacity)
     return (int)size;
 }
 
-/* Takes the transfer that is done out of the queue. NULL: none is. The lock is held. */
+/* Takes the finished transfer from the queue. NULL if none is finished. The lock is held. */
 static struct transfer *take_done(bool waited)
 {
     struct fake_usb *usb = &fake.usb;
@@ -191,8 +191,8 @@ static struct transfer *take_done(bool waited)
     return done;
 }
 
-/* Tells the context of the next device that it has not heard of. */
-static bool tell_plugged(libusb_context *context)
+/* Announces the next device that the context does not know. */
+static bool announce_plugged(libusb_context *context)
 {
     struct fake_usb *usb = fake_usb_take();
     bool news = context && context->hear && !usb->no_hotplug && context->known < usb->device_count;
@@ -210,7 +210,7 @@ int libusb_handle_events_timeout_completed(libusb_context *context, struct timev
 {
     (void)time; /* a chip's latency is shorter */
     (void)completed;
-    if (tell_plugged(context))
+    if (announce_plugged(context))
         return 0;
     struct fake_usb *usb = fake_usb_take();
     usb->waits++;

@@ -4,7 +4,7 @@
 
 #define THREADS_MAX 8u
 
-/* What the instruction at an offset is like: always the same number. */
+/* Returns the properties of the instruction at an offset, always the same number. */
 static uint64_t nature(const struct fetches *fetches, uint32_t offset)
 {
     uint64_t state = random_seed(fetches->seed * 1000003u + offset);
@@ -12,7 +12,7 @@ static uint64_t nature(const struct fetches *fetches, uint32_t offset)
     return random_next(&state);
 }
 
-/* Where the instruction at an offset goes. */
+/* Returns the offset of an instruction's successor. */
 static uint32_t successor(const struct fetches *fetches, uint32_t offset, uint32_t size,
                           uint64_t *random)
 {

@@ -45,7 +45,7 @@ static void *write_pipe(void *argument)
     for (size_t at = 0; at < path->size;) {
         ssize_t written = write(path->write_end, path->bytes + at, path->size - at);
         if (written <= 0)
-            break; /* the reader has had enough */
+            break; /* the reader has read enough */
         at += (size_t)written;
     }
     close(path->write_end);

@@ -1,4 +1,4 @@
-/* Bytes as files and pipes, for tests of what opens paths. */
+/* Bytes as files and pipes, for tests of code that opens paths. */
 #ifndef TESTS_SUPPORT_FILES_H
 #define TESTS_SUPPORT_FILES_H
 
@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * A path under which these bytes can be opened, as a regular file or as a pipe (written by a thread
- * of its own). Ends the program if it cannot be made. Forget it with test_path_free.
+ * Makes a path at which these bytes can be read, a regular file or a pipe (written by a separate
+ * thread). Ends the program on failure. Free it with test_path_free.
  */
 struct test_path;
 struct test_path *test_path_file(const void *bytes, size_t size);

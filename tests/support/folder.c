@@ -23,8 +23,8 @@ static void make(char path[FOLDER_PATH_BYTES], const char *place)
     }
 }
 
-/* Memory first: captures sync every file, which costs a disk milliseconds and proves nothing here.
- */
+/* Memory first: captures sync every file, which takes a disk milliseconds and tests nothing
+ * here. */
 void folder_make(char path[FOLDER_PATH_BYTES])
 {
     make(path, access("/dev/shm", W_OK) == 0 ? "/dev/shm" : usual_place());

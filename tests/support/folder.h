@@ -7,16 +7,16 @@
 
 #define FOLDER_PATH_BYTES 256u
 
-/* Makes a new empty folder, in memory where the machine has such a place; aborts on failure. */
+/* Makes a new empty folder, in memory if the machine has a file system there; aborts on failure. */
 void folder_make(char path[FOLDER_PATH_BYTES]);
 
-/* The same in $TMPDIR or /tmp: from memory, some machines do not let programs run. */
+/* The same in $TMPDIR or /tmp: some machines do not execute programs from memory. */
 void folder_make_for_programs(char path[FOLDER_PATH_BYTES]);
 
-/* Removes the folder with all in it. */
+/* Removes the folder with its contents. */
 void folder_remove(const char *path);
 
-/* Names in the folder that end so, sorted; free them with folder_list_free. */
+/* Names in the folder with this ending, sorted; free them with folder_list_free. */
 struct folder_list {
     char **names;
     size_t count;

@@ -27,7 +27,8 @@ void full_disk_end(void)
     pthread_mutex_unlock(&mutex);
 }
 
-/* How much of size may be written; a disk that becomes full takes a part. */
+/* Returns how many of size bytes may be written; the last write before the disk is full is
+ * short. */
 static size_t allowance(size_t size)
 {
     pthread_mutex_lock(&mutex);
@@ -38,7 +39,7 @@ static size_t allowance(size_t size)
     return allowed;
 }
 
-/* Stands in front of the C library's, as everything here is linked into one program. */
+/* Replaces the C library's function in the whole program. */
 ssize_t write(int file, const void *bytes, size_t size)
 {
     struct stat status;

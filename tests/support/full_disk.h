@@ -1,14 +1,14 @@
-/* A disk that is full: what the program writes to regular files then ends in ENOSPC. What it cuts
- * off from files is room again. */
+/* A full disk: the program's writes to regular files fail with ENOSPC. Truncating a file frees its
+ * space. */
 #ifndef TESTS_SUPPORT_FULL_DISK_H
 #define TESTS_SUPPORT_FULL_DISK_H
 
 #include <stddef.h>
 
-/* From now on there is room for so many bytes. All threads. */
+/* Limits the space to this number of bytes, for all threads. */
 void full_disk_begin(size_t room);
 
-/* There is all the room again. */
+/* Removes the limit. */
 void full_disk_end(void);
 
 #endif

@@ -11,13 +11,13 @@ enum { LEGACY, AMD_3DNOW, VEX, EVEX, XOP };
 #define PREFIX_F2 4u
 #define PREFIX_67 8u
 
-/* Where a field selects one: neither rax nor a pointer of string instructions. */
+/* Registers for fields that select one: neither rax nor a pointer of string instructions. */
 #define REGISTER 2u
 #define BASE     3u
 #define NO_INDEX 4u
 #define TRIES    16u
 
-/* What a form leaves open. */
+/* The values that a form does not define. */
 struct choice {
     unsigned reg, rm, index, vvvv; /* registers; rm is the base of an operand in memory */
     unsigned scale, displacement, mask;
@@ -28,48 +28,44 @@ struct choice {
 /* --- bytes --------------------------------------------------------------------------------------
  */
 
-struct bytes {
-    uint8_t *at;
-};
-
-static void put(struct bytes *bytes, unsigned byte)
+static void put(uint8_t **at, unsigned byte)
 {
-    *bytes->at++ = (uint8_t)byte;
+    *(*at)++ = (uint8_t)byte;
 }
 
-/* The bits that extend ModRM and SIB, as VEX has them: R, X, B, not inverted. */
+/* The bits that extend ModRM and SIB in VEX's order: R, X, B, not inverted. */
 static unsigned extensions(const struct instruction_encoding *encoding, const struct choice *choice)
 {
     unsigned x = encoding->memory ? choice->index >> 3 & 1 : choice->rm >> 4 & 1;
     return (choice->reg >> 3 & 1) << 2 | x << 1 | (choice->rm >> 3 & 1);
 }
 
-static void put_legacy_prefixes(struct bytes *bytes, const struct instruction_encoding *encoding,
+static void put_legacy_prefixes(uint8_t **at, const struct instruction_encoding *encoding,
                                 const struct choice *choice)
 {
     unsigned rex = 0x40 | (unsigned)encoding->wide << 3 | extensions(encoding, choice);
     if (encoding->prefixes & PREFIX_67)
-        put(bytes, 0x67);
+        put(at, 0x67);
     if (encoding->prefixes & PREFIX_66)
-        put(bytes, 0x66);
+        put(at, 0x66);
     if (encoding->prefixes & PREFIX_F3)
-        put(bytes, 0xf3);
+        put(at, 0xf3);
     if (encoding->prefixes & PREFIX_F2)
-        put(bytes, 0xf2);
+        put(at, 0xf2);
     if (choice->rex || rex != 0x40)
-        put(bytes, rex);
+        put(at, rex);
     if (encoding->space == AMD_3DNOW) {
-        put(bytes, 0x0f);
-        put(bytes, 0x0f);
+        put(at, 0x0f);
+        put(at, 0x0f);
         return;
     }
     if (encoding->map > 0)
-        put(bytes, 0x0f);
+        put(at, 0x0f);
     if (encoding->map > 1)
-        put(bytes, encoding->map == 2 ? 0x38 : 0x3a);
+        put(at, encoding->map == 2 ? 0x38 : 0x3a);
 }
 
-/* The prefix that a VEX field stands for: none, 66, F3, F2. */
+/* The value of VEX's prefix field: none, 66, F3, F2. */
 static unsigned prefix_field(const struct instruction_encoding *encoding)
 {
     return encoding->prefixes & PREFIX_66   ? 1
@@ -78,48 +74,48 @@ static unsigned prefix_field(const struct instruction_encoding *encoding)
                                             : 0;
 }
 
-static void put_vector_prefix(struct bytes *bytes, const struct instruction_encoding *encoding,
+static void put_vector_prefix(uint8_t **at, const struct instruction_encoding *encoding,
                               const struct choice *choice)
 {
     bool evex = encoding->space == EVEX;
     unsigned inverted = ~extensions(encoding, choice) & 7, vvvv = ~choice->vvvv & 15;
     unsigned wide = (unsigned)encoding->wide << 7 | vvvv << 3 | prefix_field(encoding);
     if (encoding->prefixes & PREFIX_67)
-        put(bytes, 0x67);
-    put(bytes, evex ? 0x62 : encoding->space == XOP ? 0x8f : 0xc4);
+        put(at, 0x67);
+    put(at, evex ? 0x62 : encoding->space == XOP ? 0x8f : 0xc4);
     if (!evex) {
-        put(bytes, inverted << 5 | encoding->map);
-        put(bytes, wide | (unsigned)encoding->length << 2);
+        put(at, inverted << 5 | encoding->map);
+        put(at, wide | (unsigned)encoding->length << 2);
         return;
     }
     /* of a vector index, the fifth bit is V' */
     unsigned fifth = choice->vvvv >> 4 | (encoding->memory ? choice->index >> 4 : 0);
-    put(bytes, inverted << 5 | (~choice->reg >> 4 & 1) << 4 | encoding->map);
-    put(bytes, wide | 4);
-    put(bytes, (unsigned)choice->zeroing << 7 | (unsigned)encoding->length << 5 |
-                   (unsigned)encoding->broadcast << 4 | (~fifth & 1) << 3 | choice->mask);
+    put(at, inverted << 5 | (~choice->reg >> 4 & 1) << 4 | encoding->map);
+    put(at, wide | 4);
+    put(at, (unsigned)choice->zeroing << 7 | (unsigned)encoding->length << 5 |
+                (unsigned)encoding->broadcast << 4 | (~fifth & 1) << 3 | choice->mask);
 }
 
 static void encode(uint8_t *to, const struct instruction_encoding *encoding,
                    const struct choice *choice)
 {
-    struct bytes bytes = {to};
+    uint8_t *at = to;
     if (encoding->space == LEGACY || encoding->space == AMD_3DNOW)
-        put_legacy_prefixes(&bytes, encoding, choice);
+        put_legacy_prefixes(&at, encoding, choice);
     else
-        put_vector_prefix(&bytes, encoding, choice);
+        put_vector_prefix(&at, encoding, choice);
     if (encoding->space != AMD_3DNOW)
-        put(&bytes, encoding->opcode);
-    put(&bytes, (encoding->memory ? 0x44u : 0xc0u | (choice->rm & 7)) | (choice->reg & 7) << 3);
+        put(&at, encoding->opcode);
+    put(&at, (encoding->memory ? 0x44u : 0xc0u | (choice->rm & 7)) | (choice->reg & 7) << 3);
     if (encoding->memory) {
-        put(&bytes, choice->scale << 6 | (choice->index & 7) << 3 | (choice->rm & 7));
-        put(&bytes, choice->displacement);
+        put(&at, choice->scale << 6 | (choice->index & 7) << 3 | (choice->rm & 7));
+        put(&at, choice->displacement);
     }
     if (encoding->space == AMD_3DNOW)
-        put(&bytes, encoding->opcode);
+        put(&at, encoding->opcode);
     uint64_t immediate = choice->immediate;
-    for (; bytes.at < to + 15; immediate >>= 8)
-        put(&bytes, immediate & 0xff);
+    for (; at < to + 15; immediate >>= 8)
+        put(&at, immediate & 0xff);
 }
 
 /* --- forms --------------------------------------------------------------------------------------
@@ -138,7 +134,7 @@ static bool has_relative(const struct random_instruction *made)
     return made->instruction.raw.imm[0].is_relative;
 }
 
-/* Without ModRM what follows the opcode are immediates. */
+/* Without ModRM, immediates follow the opcode. */
 static void encode_without_operand(struct instruction_form *form, const struct choice *choice)
 {
     unsigned from = form->made.instruction.length;
@@ -152,7 +148,7 @@ static void encode_without_operand(struct instruction_form *form, const struct c
         form->made.bytes[at] = at - from < 8 ? (uint8_t)(choice->immediate >> 8 * (at - from)) : 0;
 }
 
-/* Not so where the opcode is a prefix. */
+/* False if the opcode is a prefix. */
 static bool is_encoding(const ZydisDecodedInstruction *instruction,
                         const struct instruction_encoding *encoding)
 {
@@ -176,7 +172,7 @@ static bool try_choice(struct instruction_form *form, const struct choice *choic
     return random_instruction_decode(&form->made);
 }
 
-/* With registers that are the same in each form; fields that select none have to be 0. */
+/* Uses the same registers in each form; fields that select none must be 0. */
 static bool find_form(struct instruction_form *form)
 {
     struct choice choice = {.reg = form->encoding.reg,
@@ -212,7 +208,7 @@ static bool has_same_operands(const struct random_instruction *a,
     return true;
 }
 
-/* Whether W, the vector length or a prefix that is there changes nothing. */
+/* Whether W, the vector length or a prefix has no effect. */
 static bool has_needless_field(const struct instruction_form *form)
 {
     const struct instruction_encoding *encoding = &form->encoding;
@@ -231,7 +227,7 @@ static bool has_needless_field(const struct instruction_form *form)
     return false;
 }
 
-/* The same with another register is no form of its own. */
+/* A form that differs in its register alone is not new. */
 static bool is_new(struct instruction_form *form)
 {
     struct instruction_encoding *encoding = &form->encoding;

@@ -8,28 +8,28 @@
 
 #include "tests/support/random_instruction.h"
 
-/* What makes the form. */
+/* The fields that define a form. */
 struct instruction_encoding {
-    uint8_t space;    /* one of instruction_forms.c's */
-    uint8_t map;      /* of opcodes */
+    uint8_t space;    /* an encoding of instruction_forms.c */
+    uint8_t map;      /* opcode map */
     uint8_t prefixes; /* bits: 66, F3, F2, 67 */
     uint8_t opcode;
     uint8_t wide;                               /* W */
-    uint8_t length;                             /* of vectors; L or L'L */
+    uint8_t length;                             /* vector length: L or L'L */
     uint8_t broadcast;                          /* EVEX.b */
-    uint8_t reg, rm;                            /* of ModRM where they do not select registers */
-    bool memory;                                /* the operand that rm names is there */
-    bool reg_selects, rm_selects, vvvv_selects; /* a register */
+    uint8_t reg, rm;                            /* fields of ModRM that do not select registers */
+    bool memory;                                /* rm is an operand in memory */
+    bool reg_selects, rm_selects, vvvv_selects; /* the field selects a register */
 };
 
 struct instruction_form {
     struct instruction_encoding encoding;
-    struct random_instruction made; /* at first with fixed registers */
+    struct random_instruction made; /* initially with fixed registers */
 };
 
 #define IMMEDIATE_RELATIVE 0x11u /* of branches: from the end of the instruction */
 
-/* Visits each form; returns how many there were. */
+/* Visits each form. Returns their number. */
 unsigned instruction_forms_each(void (*visit)(void *context, struct instruction_form *form),
                                 void *context);
 

@@ -88,7 +88,7 @@ static bool escape(struct cursor *cursor)
     return second >= 0xdc00 && second <= 0xdfff;
 }
 
-/* Decodes and looks whether the shortest form of what came out is what was there. */
+/* Decodes a character, and checks that its encoding is the shortest. */
 static bool character(struct cursor *cursor)
 {
     unsigned char first = (unsigned char)*cursor->at++;
@@ -131,7 +131,7 @@ static bool word(struct cursor *cursor, const char *text)
 
 static bool value(struct cursor *cursor, unsigned depth);
 
-/* What a valid string says; cursor is behind its quote. Free it. */
+/* Decodes a valid string; cursor is after its opening quote. Free the result. */
 static char *decode(struct cursor cursor, size_t *size)
 {
     static const char letters[] = "bfnrt";
@@ -172,7 +172,7 @@ struct keys {
     size_t count;
 };
 
-/* False where it is there already. */
+/* Returns false if the key exists already. */
 static bool add_key(struct keys *keys, struct cursor cursor)
 {
     size_t size;

@@ -1,4 +1,5 @@
-/* JSON the slow and obvious way, for tests: RFC 8259's grammar by recursive descent over memory. */
+/* JSON in the slow and obvious way, for tests: RFC 8259's grammar by recursive descent over
+ * memory. */
 #ifndef TESTS_SUPPORT_JSON_TWIN_H
 #define TESTS_SUPPORT_JSON_TWIN_H
 
@@ -6,11 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether the text is one JSON value with white space around it, in which no object has a key
- * twice. Nesting up to 64. */
+/* Whether the text is one JSON value, with optional white space around it, in which no object has
+ * duplicate keys. Nesting up to 64. */
 bool json_twin_valid(const char *text, size_t size);
 
-/* A random valid document of at least one octet, with room for one octet more; free it. */
+/* A random valid document of at least one octet, followed by room for one octet; free it. */
 char *json_twin_random(uint64_t *state, size_t *size);
 
 #endif

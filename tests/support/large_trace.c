@@ -9,7 +9,7 @@
 #define SMALL_RECORDS_MAX ((size_t)1 << 20)
 #define PAGE_BITS         12u
 
-/* Reads the small trace; returns how many records it has. */
+/* Reads the small trace; returns its number of records. */
 static size_t read_small(struct record *records, const char *path)
 {
     FILE *file = path ? fopen(path, "rb") : NULL;
@@ -17,7 +17,7 @@ static size_t read_small(struct record *records, const char *path)
     size_t count = 0;
     while (file && count < SMALL_RECORDS_MAX && fread(bytes, sizeof bytes, 1, file) == 1) {
         records[count] = record_get(bytes);
-        /* the first time of a real trace says that nothing is known */
+        /* the first time of a real trace is unknown */
         if (records[count].time > 1000000)
             records[count].time = 100;
         count++;

@@ -1,7 +1,7 @@
 /*
- * A trace as large as a benchmark needs, without a pattern that repeats inside a compressor's
- * window: copies of a small one, each of which starts elsewhere, has its page numbers XORed with a
- * random value and one time in eight moved by a tick or three.
+ * A large trace for benchmarks, without a pattern that repeats within a compressor's window:
+ * copies of a small one. Each copy starts elsewhere, has its page numbers XORed with a random
+ * value, and one time in eight changed by a tick or three.
  */
 #ifndef TESTS_SUPPORT_LARGE_TRACE_H
 #define TESTS_SUPPORT_LARGE_TRACE_H
@@ -11,8 +11,8 @@
 #include <stdbool.h>
 
 /*
- * Fills count records from the trace in the file path (raw BYU records), or, where path is NULL or
- * cannot be read, from records that look like a bus. Returns whether it was the file.
+ * Fills count records from the trace in the file path (raw BYU records), or, if path is NULL or
+ * cannot be read, from records that look like those of a bus. Returns whether it was the file.
  */
 bool large_trace_fill(struct record *records, size_t count, const char *path);
 

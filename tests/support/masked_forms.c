@@ -108,7 +108,8 @@ static bool decode_encoding(struct random_instruction *form, const struct encodi
            form->instruction.avx.mask.reg == ZYDIS_REGISTER_K0 + MASKED_FORMS_MASK;
 }
 
-/* Some take a register in vvvv, others must not; gathers and scatters need a vector index. */
+/* Tries vvvv with and without a register: some forms require one, others none; gathers and scatters
+ * need a vector index. */
 static bool find_form(struct random_instruction *form, const struct encoding *encoding)
 {
     for (unsigned i = 0; i < 4; i++)
@@ -117,7 +118,7 @@ static bool find_form(struct random_instruction *form, const struct encoding *en
     return false;
 }
 
-/* The fields of an encoding as digits of a number. */
+/* Returns an encoding whose fields are the digits of a number. */
 static struct encoding encoding_at(unsigned number)
 {
     struct encoding encoding = {.reg = number & 7,

@@ -1,8 +1,8 @@
 /*
  * Every instruction with a mask and a memory operand that Zydis knows: all EVEX encodings with an
- * opmask, and the masked moves and gathers of AVX and AVX2. And which of them lack fault
- * suppression according to the processor manuals: these access their whole memory operand whatever
- * the mask holds.
+ * opmask, and the masked moves and gathers of AVX and AVX2. Also those that lack fault suppression
+ * according to the processor manuals: these access their whole memory operand whatever the mask
+ * is.
  */
 #ifndef TESTS_SUPPORT_MASKED_FORMS_H
 #define TESTS_SUPPORT_MASKED_FORMS_H
@@ -23,13 +23,13 @@ const ZydisDecodedOperand *masked_form_memory(const struct random_instruction *f
 /*
  * Visits each EVEX form: opcode, prefix, W, vector length, broadcast or not, zeroing or not.
  * Operands are [rbx], or [rbx + vector register] for gathers and scatters; the immediate is 0x11.
- * Returns how many there were.
+ * Returns their number.
  */
 unsigned masked_forms_each(void (*visit)(void *context, const struct random_instruction *form),
                            void *context);
 
-/* The same for VEX forms: opcode, W, vector length. maskmovdqu and its like are not among them:
- * whether they fault under an empty mask is left to the processor. */
+/* The same for VEX forms: opcode, W, vector length. Without maskmovdqu and similar instructions:
+ * the processor decides whether they fault under an empty mask. */
 unsigned masked_forms_each_vex(void (*visit)(void *context, const struct random_instruction *form),
                                void *context);
 

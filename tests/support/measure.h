@@ -1,4 +1,4 @@
-/* What something cost: time on the wall, on the processors, and where. For benchmarks. */
+/* Wall-clock and processor time of an operation, by thread. For benchmarks. */
 #ifndef TESTS_SUPPORT_MEASURE_H
 #define TESTS_SUPPORT_MEASURE_H
 
@@ -6,20 +6,20 @@
 
 struct measure {
     double wall;         /* seconds */
-    double cpu;          /* of this process, all threads */
-    double cpu_children; /* of processes that were started and have ended */
+    double cpu;          /* seconds, of this process, all threads */
+    double cpu_children; /* seconds, of child processes that have ended */
 };
 
-/* Begin, do it, end: the differences are then in *measure. */
+/* Call begin, do the operation, call end: *measure is then the difference. */
 void measure_begin(struct measure *measure);
 void measure_end(struct measure *measure);
 
-/* Memory of this process now. */
+/* Memory used by this process. */
 size_t measure_resident_bytes(void);
 
 #define MEASURE_THREADS 32
 
-/* Processor time of the threads of this process, seen while they lived. */
+/* Processor time of this process' threads, sampled while they live. */
 struct measure_threads {
     int count;
     struct {
@@ -29,7 +29,7 @@ struct measure_threads {
     } threads[MEASURE_THREADS];
 };
 
-/* Looks at the threads that live; call now and then, and shortly before they end. */
+/* Samples the living threads; call it now and then, and shortly before they end. */
 void measure_threads(struct measure_threads *threads);
 
 #endif

@@ -12,7 +12,7 @@ static void must(int good, const char *what)
     }
 }
 
-static uint8_t *room(struct bytes *to, size_t size)
+static uint8_t *room(struct members *to, size_t size)
 {
     if (to->capacity - to->size < size) {
         to->capacity = (to->size + size) * 2;
@@ -22,14 +22,14 @@ static uint8_t *room(struct bytes *to, size_t size)
     return to->bytes + to->size;
 }
 
-void bytes_append(struct bytes *to, const void *from, size_t size)
+void members_append(struct members *to, const void *from, size_t size)
 {
     if (size > 0)
         memcpy(room(to, size), from, size);
     to->size += size;
 }
 
-void bytes_append_data(struct bytes *to, enum deflate_engine engine, const struct batch *batch)
+void members_append_data(struct members *to, enum deflate_engine engine, const struct batch *batch)
 {
     size_t bound = capture_data_member_bound(batch->count);
     uint8_t *out = room(to, bound);
@@ -41,22 +41,22 @@ void bytes_append_data(struct bytes *to, enum deflate_engine engine, const struc
     to->size += size;
 }
 
-void bytes_append_header(struct bytes *to, const struct capture_info *info)
+void members_append_header(struct members *to, const struct capture_info *info)
 {
     to->size += capture_put_header_member(room(to, CAPTURE_MEMBER_HEADER_MAX), info);
 }
 
-void bytes_append_closing(struct bytes *to, const struct capture_totals *totals)
+void members_append_closing(struct members *to, const struct capture_totals *totals)
 {
     to->size += capture_put_closing_member(room(to, CAPTURE_MEMBER_HEADER_MAX), totals);
 }
 
-size_t bytes_append_capture(struct bytes *to, const struct record *records, size_t count,
-                            size_t block, size_t *offsets)
+size_t members_append_capture(struct members *to, const struct record *records, size_t count,
+                              size_t block, size_t *offsets)
 {
     struct capture_info info = {
         .id = {1}, .clock_hz = 100000000, .board = "test", .bus = "p6", .file_number = 1};
-    bytes_append_header(to, &info);
+    members_append_header(to, &info);
     size_t members = 0;
     uint64_t tick = 100;
     for (size_t at = 0; at < count; at += block) {
@@ -73,7 +73,7 @@ size_t bytes_append_capture(struct bytes *to, const struct record *records, size
         tick = last;
         if (offsets)
             offsets[members] = to->size;
-        bytes_append_data(to, DEFLATE_BEST, &batch);
+        members_append_data(to, DEFLATE_BEST, &batch);
         members++;
     }
     struct capture_totals totals = {.end = CAPTURE_END_STOPPED,
@@ -83,6 +83,6 @@ size_t bytes_append_capture(struct bytes *to, const struct record *records, size
                                     .end_index = count,
                                     .last_tick = tick,
                                     .source = {.known = true, .seen = count, .accepted = count}};
-    bytes_append_closing(to, &totals);
+    members_append_closing(to, &totals);
     return members;
 }

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One frame of the round, as it lies in memory. */
+/* A frame of the round in memory. */
 struct stored_frame {
     size_t offset, size;
     uint16_t count;
-    uint64_t index; /* of its first record in the round */
+    uint64_t index; /* of its first record, in the round */
     uint64_t tick;  /* of its first record, in the round */
 };
 
@@ -29,15 +29,15 @@ struct memory_board {
     enum wire_packing packing;
     bool armed;
     uint32_t session, sequence;
-    size_t frame; /* under way */
-    size_t taken; /* of its bytes */
+    size_t frame; /* current frame */
+    size_t taken; /* bytes of it that were read */
     uint64_t round;
     uint64_t sent_bytes;
     uint8_t small[4 * WIRE_FRAME_MAX]; /* replies, START, END */
     size_t small_size, small_taken;
 };
 
-/* Puts a whole frame with a small payload behind the others that wait. */
+/* Appends a frame with a small payload to those that wait. */
 static void put_small(struct memory_board *board, struct wire_frame *frame, const uint8_t *payload)
 {
     uint8_t *out = board->small + board->small_size;
@@ -115,7 +115,7 @@ static int board_write(struct stream *stream, const uint8_t *bytes, size_t size,
     return 0;
 }
 
-/* Gives the frame under way the header of its place in the session. */
+/* Sets the current frame's header to its position in the session. */
 static void renew_header(struct memory_board *board)
 {
     const struct stored_frame *stored = &board->frames[board->frame];
@@ -131,7 +131,7 @@ static void renew_header(struct memory_board *board)
     wire_frame_put_header(board->bytes + stored->offset, &frame);
 }
 
-/* Copies what fits of the frame under way, and goes on to the next one. */
+/* Copies the part of the current frame that fits; at its end continues with the next one. */
 static size_t take_frame(struct memory_board *board, uint8_t *out, size_t capacity)
 {
     const struct stored_frame *stored = &board->frames[board->frame];
@@ -190,7 +190,7 @@ static void board_close(struct stream *stream)
     free(board);
 }
 
-/* Stores one frame that holds as many of the records as go into it; returns how many. */
+/* Stores one frame with as many of the records as fit; returns their number. */
 static size_t store_frame(struct memory_board *board, const struct record *records, size_t count)
 {
     struct stored_frame *frame = &board->frames[board->frame_count++];
@@ -230,7 +230,7 @@ struct stream *memory_board_new(const struct record *records, size_t count, uint
                                                         .name = board_name,
                                                         .close = board_close};
     struct memory_board *board = calloc(1, sizeof *board);
-    size_t per_frame = WIRE_PAYLOAD_MAX / PACKING_RECORD_MAX_BYTES; /* at least so many */
+    size_t per_frame = WIRE_PAYLOAD_MAX / PACKING_RECORD_MAX_BYTES; /* the minimum */
     size_t frames = count / per_frame + 1;
     if (board) {
         board->bytes = malloc(frames * WIRE_FRAME_MAX);

@@ -1,7 +1,7 @@
 /*
- * A board that costs next to nothing: its frames are in memory before it is armed, and reading from
- * it is a copy. It goes through them again and again, with new headers, until it has sent as many
- * records as it was told to; then its bus has ended. For benchmarks of what lies behind the link.
+ * A board for benchmarks of the software after the link: it costs next to nothing. Its frames are
+ * made before it is armed, and reading is a copy. It repeats them, with new headers, until it has
+ * sent the requested number of records; then its bus ends.
  */
 #ifndef TESTS_SUPPORT_MEMORY_BOARD_H
 #define TESTS_SUPPORT_MEMORY_BOARD_H
@@ -11,8 +11,8 @@
 
 #define MEMORY_BOARD_CLOCK_HZ 66000000u
 
-/* Makes the frames of count records; total is what is sent of them, a multiple of count. Ends the
- * program without memory. Closed with stream_close. */
+/* Makes the frames of count records; total is the number of records to send, a multiple of count.
+ * Ends the program if memory is short. Closed with stream_close. */
 struct stream *memory_board_new(const struct record *records, size_t count, uint64_t total,
                                 enum wire_packing packing);
 

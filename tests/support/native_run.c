@@ -14,7 +14,7 @@
 #define XSAVE_SIZE   480u /* where the kernel notes the area's size */
 #define STACK_BYTES  (256u << 10)
 
-#define NOT_THERE         2816u /* room for a component that the processor lacks */
+#define MISSING           2816u /* room for a component that the processor lacks */
 #define LEGACY_COMPONENTS 3u    /* x87 and SSE */
 #define COMPONENTS        0xe7u /* and AVX, opmasks, both upper parts of AVX-512 */
 
@@ -22,8 +22,8 @@ static const int places[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_
                                REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
                                REG_R12, REG_R13, REG_R14, REG_R15};
 
-/* Signal handlers have nothing else to find it by. */
-static struct run {
+/* Global because signal handlers have no context. */
+static struct {
     struct machine *machine;
     void (*step)(void *context, const struct machine *machine);
     void *context;
@@ -60,7 +60,7 @@ size_t machine_component(unsigned component, size_t *size)
     } components[8];
     if (!components[component].known) {
         unsigned c, d;
-        components[component].offset = NOT_THERE;
+        components[component].offset = MISSING;
         if (machine_components() >> component & 1)
             __cpuid_count(0xd, component, components[component].size, components[component].offset,
                           c, d);
@@ -109,7 +109,7 @@ static void save(struct machine *machine, const ucontext_t *context)
     memcpy(machine->vector, area, size < MACHINE_VECTOR_BYTES ? size : MACHINE_VECTOR_BYTES);
 }
 
-/* Begins: what this process was doing is kept for later. */
+/* Begins the run: saves the state of this process. */
 static void on_begin(int number, siginfo_t *info, void *context_pointer)
 {
     ucontext_t *context = context_pointer;
@@ -167,7 +167,7 @@ struct native_end native_run(struct machine *machine,
 /* --- comparing ----------------------------------------------------------------------------------
  */
 
-/* Bytes of a component; initial ones where the header says that it is in its initial state. */
+/* Bytes of a component; initial values if the header marks it as in its initial state. */
 static void component_bytes(const struct machine *machine, unsigned component, size_t offset,
                             uint8_t *bytes, size_t size)
 {

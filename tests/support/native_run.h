@@ -1,7 +1,7 @@
 /*
- * Runs a few instructions on the processor itself, with registers of any values, and tells what
- * became of them: the kernel's signal frames load and save all registers, so that nothing of the
- * code under test is needed for it.
+ * Runs a few instructions on the processor itself, with any register values, and returns the
+ * result: the kernel's signal frames load and save all registers, which needs nothing of the code
+ * under test.
  */
 #ifndef TESTS_SUPPORT_NATIVE_RUN_H
 #define TESTS_SUPPORT_NATIVE_RUN_H
@@ -23,34 +23,34 @@ struct machine {
 };
 
 struct NAMED_FIELDS native_end {
-    int signal; /* SIGTRAP: it came to the int3 */
+    int signal; /* SIGTRAP: it reached the int3 */
     int code;
     uint64_t fault_address;
 };
 
 /*
- * Runs from machine->rip on until an int3 or a fault; *machine is then what it was there (rip at
- * the int3, or at the instruction that failed). With step, step(context, machine) is called before
- * every instruction, the first too. fs is not changed.
+ * Runs from machine->rip to an int3 or a fault; sets *machine to the state there (rip at the int3,
+ * or at the faulting instruction). With step, calls step(context, machine) before every
+ * instruction, also the first. fs is not changed.
  */
 struct native_end native_run(struct machine *machine,
                              void (*step)(void *context, const struct machine *machine),
                              void *context);
 
-/* Whether the processor is QEMU's emulation (TCG), which is not exact where programs do not look:
- * CPUID tells. */
+/* Whether the processor is QEMU's emulation (TCG), according to CPUID: it is inexact where most
+ * programs do not notice. */
 bool native_is_emulated(void);
 
-/* XSAVE's state components that are loaded and compared: of x87, SSE, AVX and AVX-512 those that
+/* XSAVE's state components that are loaded and compared: those of x87, SSE, AVX and AVX-512 that
  * the processor has and the system saves. */
 uint64_t machine_components(void);
 
-/* A component's place in the vector area; its size in *size, 0 where it is not there: its place is
- * then one that is never loaded. */
+/* A component's offset in the vector area, and its size in *size. A missing component has the size
+ * 0 and an offset that is never loaded. */
 size_t machine_component(unsigned component, size_t *size);
 
-/* The first difference of two machines in words, or NULL. What the processor's x87 remembers of
- * instruction addresses is not compared. */
+/* Describes the first difference of two machines; NULL if there is none. Instruction addresses in
+ * the x87 state are not compared. */
 const char *machine_difference(const struct machine *a, const struct machine *b);
 
 #endif

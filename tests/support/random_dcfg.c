@@ -33,7 +33,7 @@ static uint64_t below(struct maker *maker, uint64_t limit)
     return random_below(maker->state, limit);
 }
 
-/* A number with any count of bits. */
+/* A number with a random count of bits. */
 static uint64_t number(struct maker *maker, unsigned bits)
 {
     return random_next(maker->state) >> 1 >> (63 - random_below(maker->state, bits));
@@ -129,7 +129,7 @@ static void add_ids(struct maker *maker, struct dcfg_range *range)
         must(dcfg_add_id(maker->process, range, any_block(maker), NULL));
 }
 
-/* Of the last image; its blocks are any. */
+/* Adds a routine of the last image, with any of its blocks. */
 static void add_routine(struct maker *maker)
 {
     struct dcfg_process *process = maker->process;
@@ -168,7 +168,7 @@ static void add_edges(struct maker *maker)
         uint32_t threads = plain ? process->threads : (uint32_t)below(maker, THREADS_MAX + 1);
         for (uint32_t k = 0; k < threads; k++)
             counts[k] = below(maker, 2) ? 0 : number(maker, 63);
-        /* an entry would say which block has to be number 4 */
+        /* the target of an entry edge would have to be block 4 */
         uint32_t types = plain ? DCFG_EDGE_TYPES - 2 : DCFG_EDGE_OTHER;
         enum dcfg_edge_type type =
             (enum dcfg_edge_type)((plain ? DCFG_EDGE_EXIT : DCFG_EDGE_ENTRY) + below(maker, types));
@@ -209,7 +209,8 @@ struct dcfg *random_dcfg(uint64_t *state, enum random_dcfg_kind kind, uint32_t s
         abort();
     maker.id_step = random_below(state, 2) ? 1 : 1 + (uint32_t)random_below(state, 10000);
     if (!plain)
-        maker.id_step += maker.id_step % 2 ? 0 : 1; /* no block's is a special node's */
+        maker.id_step +=
+            maker.id_step % 2 ? 0 : 1; /* keeps block ids apart from those of special nodes */
     if (!plain &&
         (100000 % maker.id_step == 0 || 100001 % maker.id_step == 0 || 100002 % maker.id_step == 0))
         maker.id_step = 1;
@@ -352,7 +353,7 @@ bool random_dcfg_same(const struct dcfg *a, const struct dcfg *b)
 /* --- writing -----------------------------------------------------------------------------------
  */
 
-/* A table's row or an object's members in the making: one text each. */
+/* A table's row or an object's members: one text each. */
 struct parts {
     char *texts[COLUMNS_MAX];
     unsigned count;
@@ -364,7 +365,7 @@ struct scribe {
     uint64_t *state;
 };
 
-/* As a number, or as a string that holds one as C writes it. */
+/* A number, or a string that holds one as C writes it. */
 static char *integer(struct scribe *scribe, uint64_t value)
 {
     unsigned long long number_value = value;
@@ -407,8 +408,7 @@ static char *string(const char *text)
     return result;
 }
 
-/* An order of count things, with some (0: nothing) unknown ones, which are numbered from count on.
- */
+/* A random order of count elements, with some (0: no) unknown ones, numbered from count. */
 static unsigned shuffle(struct scribe *scribe, unsigned order[COLUMNS_MAX], unsigned count)
 {
     unsigned total = count + (unsigned)random_below(scribe->state, 3);
@@ -434,7 +434,7 @@ static void unknown(struct scribe *scribe, FILE *file)
     free(text);
 }
 
-/* An object of these keys; a NULL text is left out. Frees the texts. */
+/* An object with these keys, without those whose text is NULL. Frees the texts. */
 static char *object(struct scribe *scribe, const char *const *keys, struct parts *parts)
 {
     unsigned order[COLUMNS_MAX];
@@ -464,7 +464,7 @@ static char *object(struct scribe *scribe, const char *const *keys, struct parts
     return result;
 }
 
-/* A table that is written row by row. */
+/* A table written row by row. */
 struct sheet {
     struct scribe *scribe;
     FILE *file;
@@ -489,8 +489,7 @@ static void sheet_begin(struct sheet *sheet, struct scribe *scribe, const char *
     fputc(']', sheet->file);
 }
 
-/* A row; NULL cells are left out where none but such come behind them, else they are 0. Frees them.
- */
+/* Writes a row. NULL cells at its end are omitted; others become `none`. Frees the cells. */
 static void sheet_row(struct sheet *sheet, struct parts *cells, const char *none)
 {
     unsigned total = sheet->total;
@@ -519,7 +518,7 @@ static char *sheet_end(struct sheet *sheet)
     return sheet->result;
 }
 
-/* A table of ids and names: count rows, each stride bytes behind the other. */
+/* A table of ids and names: count rows, stride bytes apart. */
 static char *named_table(struct scribe *scribe, const char *const *columns, const void *rows,
                          size_t stride, uint32_t count)
 {
@@ -528,7 +527,7 @@ static char *named_table(struct scribe *scribe, const char *const *columns, cons
         return random_below(scribe->state, 2) ? NULL : strdup("[]");
     sheet_begin(&sheet, scribe, columns);
     for (uint32_t i = 0; i < count; i++) {
-        struct dcfg_file_name row; /* the others begin as it does */
+        struct dcfg_file_name row; /* all such rows begin alike */
         memcpy(&row, (const char *)rows + i * stride, sizeof row);
         struct parts cells = {{integer(scribe, row.id), string(dcfg_text(scribe->graph, row.name))},
                               2};
@@ -585,14 +584,14 @@ static char *lines(struct scribe *scribe, struct dcfg_range range)
     return sheet_end(&sheet);
 }
 
-/* Rows cannot leave out a count in their middle: there the column is not there at all. */
+/* Rows cannot omit a count in their middle: then the column is missing. */
 static char *blocks(struct scribe *scribe, struct dcfg_range range)
 {
     static const char *const columns[] = {"NODE_ID",           "ADDR_OFFSET", "SIZE", "NUM_INSTRS",
                                           "LAST_INSTR_OFFSET", "COUNT",       NULL};
     struct sheet sheet;
     sheet_begin(&sheet, scribe, columns);
-    for (unsigned i = 0; i < sheet.total; i++) /* its column stands last, but for unknown ones */
+    for (unsigned i = 0; i < sheet.total; i++) /* only unknown columns follow its column */
         if (sheet.order[i] == 5) {
             memmove(&sheet.order[i], &sheet.order[i + 1], (sheet.total - i - 1) * sizeof(unsigned));
             sheet.order[sheet.total - 1] = 5;
@@ -664,7 +663,7 @@ static char *routines(struct scribe *scribe, struct dcfg_range range)
     return sheet_end(&sheet);
 }
 
-/* A section that may be left out where it is empty. */
+/* A section that may be omitted if it is empty. */
 static char *section(struct scribe *scribe, struct dcfg_range range,
                      char *(*write)(struct scribe *scribe, struct dcfg_range range))
 {

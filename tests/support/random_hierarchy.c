@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* How often an option is chosen: once in `rarity` times. */
+/* Probability of an option: 1 / rarity. */
 struct taste {
     uint64_t rarity;
     bool coherent;
@@ -152,7 +152,7 @@ void random_references(uint64_t *state, const struct hierarchy_settings *setting
             record->address -= record->address % line;
         record->attribute = plain || !random_one_in(state, 4) ? 7 : (uint8_t)random_next(state);
         if (plain && random_one_in(state, 8))
-            record->attribute = (uint8_t)(1 + random_below(state, 2)); /* none uncacheable */
+            record->attribute = (uint8_t)(1 + random_below(state, 2)); /* none is uncacheable */
         record->processor = (uint8_t)(first + random_below(state, processors));
     }
 }

@@ -9,7 +9,7 @@
 #define XSAVE_HEADER 512u
 #define XSAVE_LEGACY 576u           /* with the header */
 #define LINE         ((uint64_t)64) /* the alignment of XSAVE's area, too */
-/* bounds, tiles and APX's registers, which nobody uses; keys, which would lock us out */
+/* bounds, tiles and APX's registers: unused; keys: would lock us out */
 #define XSAVE_NOT_TRIED (1u << 3 | 1u << 4 | 1u << 9 | 1u << 17 | 1u << 18 | 1u << 19)
 #define XSAVE_COMPACT   ((uint64_t)1 << 63)
 
@@ -46,7 +46,7 @@ static size_t random_encoding(uint64_t *random, uint8_t *bytes)
     return 15;
 }
 
-/* Results that time, place or the machine's history decide. */
+/* Results depend on time, place or the machine's history. */
 static bool is_excluded_mnemonic(ZydisMnemonic mnemonic)
 {
     switch (mnemonic) {
@@ -60,7 +60,7 @@ static bool is_excluded_mnemonic(ZydisMnemonic mnemonic)
     case ZYDIS_MNEMONIC_UIRET:
     case ZYDIS_MNEMONIC_POPF:
     case ZYDIS_MNEMONIC_POPFQ:
-    case ZYDIS_MNEMONIC_FXSAVE: /* these tell where x87 instructions were */
+    case ZYDIS_MNEMONIC_FXSAVE: /* store addresses of x87 instructions */
     case ZYDIS_MNEMONIC_FXSAVE64:
     case ZYDIS_MNEMONIC_FXRSTOR:
     case ZYDIS_MNEMONIC_FXRSTOR64:
@@ -73,7 +73,7 @@ static bool is_excluded_mnemonic(ZydisMnemonic mnemonic)
     case ZYDIS_MNEMONIC_UD0:
     case ZYDIS_MNEMONIC_UD1:
     case ZYDIS_MNEMONIC_UD2:
-    case ZYDIS_MNEMONIC_LAR: /* and these what the system's tables hold */
+    case ZYDIS_MNEMONIC_LAR: /* depend on the system's tables */
     case ZYDIS_MNEMONIC_LSL:
     case ZYDIS_MNEMONIC_VERR:
     case ZYDIS_MNEMONIC_VERW:
@@ -88,8 +88,8 @@ static bool is_excluded_mnemonic(ZydisMnemonic mnemonic)
     }
 }
 
-/* Encodings that no compiler makes, and that QEMU's emulation takes for others or gives up on: a
- * REX that another prefix behind it makes void, and VEX.L where it means nothing. */
+/* Encodings that no compiler emits, and that QEMU's emulation decodes wrongly or rejects: a REX
+ * that is void because another prefix follows it, and a VEX.L without meaning. */
 static bool is_rare(const struct random_instruction *made)
 {
     ZydisMnemonic mnemonic = made->instruction.mnemonic;
@@ -101,7 +101,8 @@ static bool is_rare(const struct random_instruction *made)
     return false;
 }
 
-/* Results that time, place or the machine's history decide, and what would leave the region. */
+/* Results that depend on time, place or the machine's history, and references outside of the
+ * region. */
 static bool is_excluded(const struct random_instruction *made)
 {
     const ZydisDecodedInstruction *instruction = &made->instruction;
@@ -172,7 +173,7 @@ static uint64_t target_in(const struct region *region, uint64_t *random)
     return region->address + region->size / 4 + random_below(random, region->size / 2);
 }
 
-/* Displacements that alone say where: rip-relative and absolute ones. */
+/* rip-relative and absolute operands: the displacement alone is the address. */
 void random_instruction_move(struct random_instruction *made, uint64_t *random, uint64_t address,
                              const struct region *region)
 {
@@ -204,7 +205,7 @@ void random_instruction_make(struct random_instruction *made, uint64_t *random, 
     random_instruction_move(made, random, address, region);
 }
 
-/* VEX or EVEX, of map 2 with 66, and a SIB byte (Intel SDM, volume 2, VPGATHERDD and the like). */
+/* VEX or EVEX, of map 2 with 66, and a SIB byte (Intel SDM, volume 2, VPGATHERDD and others). */
 static void gather_encoding(uint64_t *random, uint8_t *bytes)
 {
     random_fill(random, bytes, 15);
@@ -249,7 +250,7 @@ void random_instruction_make_pack(struct random_instruction *made, uint64_t *ran
     random_instruction_move(made, random, address, region);
 }
 
-/* xsave, xsaveopt, xsavec, xrstor, whose operand depends neither on rax nor on rdx. */
+/* xsave, xsaveopt, xsavec, xrstor, with operands independent of rax and rdx. */
 static void xsave_encoding(uint64_t *random, uint8_t *bytes)
 {
     static const uint8_t codes[][2] = {{0xae, 4}, {0xae, 6}, {0xc7, 4}, {0xae, 5}, {0xae, 5}};
@@ -299,7 +300,7 @@ void random_machine(struct machine *machine, uint64_t *random)
     machine->vector[1] = 3;
     machine->vector[4] = (uint8_t)random_next32(random);
     memcpy(machine->vector + 24, &mxcsr[random_below(random, 7)], 2);
-    for (unsigned i = 0; i < 8; i++) /* of ten bytes the rest is reserved */
+    for (unsigned i = 0; i < 8; i++) /* ten bytes each; the rest is reserved */
         memset(machine->vector + 32 + 16 * i + 10, 0, 6);
     for (unsigned i = 2; i < 8; i++) {
         size_t size, offset = machine_component(i, &size);
@@ -308,7 +309,7 @@ void random_machine(struct machine *machine, uint64_t *random)
     memcpy(machine->vector + XSAVE_HEADER, &present, sizeof present);
 }
 
-/* In three components. */
+/* It is spread over three components. */
 uint8_t *machine_vector_byte(const struct machine *machine, unsigned number, unsigned byte)
 {
     uint8_t *area = (uint8_t *)(uintptr_t)machine->vector;
@@ -356,7 +357,7 @@ static void small_indices(const struct random_instruction *made, struct machine 
     }
 }
 
-/* base + index * scale + displacement becomes `target`. */
+/* Sets base + index * scale + displacement to `target`. */
 static bool place_operand(const struct random_instruction *made, struct machine *machine,
                           const ZydisDecodedOperand *operand, uint64_t target, uint64_t *random)
 {
@@ -496,7 +497,7 @@ static const ZydisDecodedOperand *data_operand(const struct random_instruction *
     return NULL;
 }
 
-/* Element `lane` counts as one that the mask lets through. */
+/* Whether the mask selects element `lane`; a vector mask has one bit per `element` bytes. */
 static bool lane_set(const struct random_instruction *made, const struct machine *machine,
                      const ZydisDecodedOperand *vector_mask, unsigned element, unsigned lane)
 {
@@ -514,7 +515,7 @@ static bool lane_set(const struct random_instruction *made, const struct machine
     return mask >> lane & 1;
 }
 
-/* Neighbours make one reference. */
+/* Adjacent elements make one reference. */
 static void add_elements(struct list *list, uint64_t used, uint64_t address, bool write,
                          unsigned element, unsigned elements)
 {
@@ -562,7 +563,7 @@ static void add_gather(struct list *list, const struct random_instruction *made,
                 write, element);
 }
 
-/* Bits of the opmask that count: elements of the vectors, or of memory where there are fewer. */
+/* Number of opmask bits in use: elements of the vectors, or of memory if it has fewer. */
 static unsigned opmask_lanes(const struct random_instruction *made,
                              const ZydisDecodedOperand *operand, bool broadcast)
 {
@@ -598,7 +599,7 @@ static void add_masked(struct list *list, const struct random_instruction *made,
         add_elements(list, used, address, write, element, elements);
 }
 
-/* The vector register whose sign bits let bytes through, and how many bytes go with each. */
+/* The vector register whose sign bits are the mask, and the bytes per sign bit. */
 static const ZydisDecodedOperand *vector_mask_of(const struct random_instruction *made,
                                                  unsigned *element)
 {
@@ -668,7 +669,7 @@ void random_instruction_fill(const struct random_instruction *made, const struct
     memcpy(memory + at + XSAVE_HEADER, header, sizeof header);
 }
 
-/* Bytes in front of a component, where only those that `form` names have room. */
+/* Offset of a component in an area with room for the components in `form` only. */
 static uint64_t compact_offset(unsigned component, uint64_t form)
 {
     uint64_t offset = XSAVE_LEGACY;
@@ -685,7 +686,7 @@ static uint64_t compact_offset(unsigned component, uint64_t form)
     return offset;
 }
 
-/* The legacy area with the header, then what is in use of what was asked for, or all of it. */
+/* The legacy area with the header, then the requested components, all or those in use. */
 static void add_xsave(struct list *list, const struct random_instruction *made,
                       const struct machine *machine)
 {
@@ -710,8 +711,8 @@ static void add_xsave(struct list *list, const struct random_instruction *made,
     }
 }
 
-/* The frame pointer is pushed, those of frames that there are from it on downwards, and the new
- * one: reads in front of writes. */
+/* Pushes the frame pointer, copies the outer frame pointers below it, and pushes the new one: reads
+ * before writes. */
 static void add_enter(struct list *list, const struct random_instruction *made,
                       const struct machine *machine)
 {

@@ -1,4 +1,4 @@
-/* A capture made of records that are there already, for benchmarks and tests of what reads both. */
+/* Captures made of existing records, for benchmarks and tests of readers of both. */
 #ifndef TESTS_SUPPORT_RAW_CAPTURE_H
 #define TESTS_SUPPORT_RAW_CAPTURE_H
 
@@ -6,12 +6,12 @@
 
 #include <stddef.h>
 
-/* Writes count records as a raw file. 0, or -1. */
+/* Writes count records as a raw file. Returns 0, or -1. */
 int raw_file_write(const char *path, const struct record *records, size_t count);
 
 /*
- * Makes a capture with that prefix, one file, of the raw file's records, as the pipeline writes any
- * capture. Its path goes to capture (size bytes). 0, or -1.
+ * Makes a capture of one file with that prefix from the raw file's records, as the pipeline writes
+ * it. Its path goes to capture (size bytes). Returns 0, or -1.
  */
 int raw_capture_write(const char *raw, const char *prefix, char *capture, size_t size);
 

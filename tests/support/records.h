@@ -4,7 +4,8 @@
 
 #include "formats/record/record.h"
 
-/* Records such as a bus makes: a few streams of addresses, common types and sizes, small times. */
+/* Fills in records as a bus produces them: a few streams of addresses, common types and sizes,
+ * small times. */
 void records_fill_like_a_bus(struct record *records, size_t count, uint64_t *random);
 
 /* Records with every field random; types from byutr.h only. */

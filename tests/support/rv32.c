@@ -1,6 +1,6 @@
 #include "tests/support/rv32.h"
 
-/* A number of so many bits, with its sign carried on to 32. */
+/* Sign-extends a number of `bits` bits to 32. */
 static uint32_t extend(uint32_t value, unsigned bits)
 {
     uint32_t sign = 1u << (bits - 1);
@@ -145,13 +145,13 @@ bool rv32_step(struct rv32 *processor)
     case 0x33:
         result = code >> 25 == 1 ? multiply(function, a, b) : compute(function, a, b, other);
         break;
-    case 0x73: /* CSR: mtvec, which nothing here reads */
+    case 0x73: /* CSR: mtvec, which the simulator does not use */
     case 0x0f: /* FENCE */
         break;
     default:
         return false;
     }
-    /* Stores and branches have other bits in the place of a target. */
+    /* stores and branches have other bits in place of a target register */
     if ((code & 127u) != 0x23 && (code & 127u) != 0x63)
         registers[code >> 7 & 31u] = result;
     registers[0] = 0;

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#define JUMP_EVERY 5000u /* records; there the time saturates */
+#define JUMP_EVERY 5000u /* number of records; the time saturates there */
 #define JUMP_TICKS (1ull << 33)
 
 struct scripted_source {
@@ -17,7 +17,7 @@ struct scripted_source {
     uint64_t end;
     uint64_t random;
     bool stopped;
-    bool reported; /* that it was away */
+    bool reported; /* its end was reported */
     bool *closed;
     bool started;
     uint64_t gap_index; /* gaps before it are reported */
@@ -72,8 +72,8 @@ static int odd_answer(struct scripted_source *source, struct bt_error *error)
                    (unsigned long long)source->index);
 }
 
-/* Walks over lost chunks; tells gaps that were not reported before. */
-static void tell_loss(struct scripted_source *source, struct loss *lost, struct gap *gap)
+/* Skips lost chunks, and reports gaps that were not reported before. */
+static void skip_lost(struct scripted_source *source, struct loss *lost, struct gap *gap)
 {
     while (source->index < source->end) {
         struct gap here = script_gap(&source->script, source->index);
@@ -144,7 +144,7 @@ static int scripted_next(struct source *base, struct batch *batch, int timeout_m
         return 0;
     }
     batch_clear(batch);
-    tell_loss(source, &batch->lost, &batch->gap);
+    skip_lost(source, &batch->lost, &batch->gap);
     batch->first_index = source->index;
     fill(source, batch);
     batch->last_tick = script_tick(&source->script, source->index - 1);

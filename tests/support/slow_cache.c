@@ -18,13 +18,13 @@ static unsigned sides(const struct cache_level *level)
     return level->split ? CACHE_SIDES : 1;
 }
 
-/* Where the model itself, or Dinero IV's rules in it, let reads see old bytes. */
+/* Whether the model, or Dinero IV's rules in it, allow reads to get old data. */
 static bool old_by_rule(const struct hierarchy_settings *settings)
 {
     bool split = settings->levels[0].split;
     for (unsigned level = 0; level < settings->level_count; level++) {
         if (split && settings->levels[level].inclusion == CACHE_EXCLUSIVE)
-            return true; /* instruction and data caches above it do not know of each other */
+            return true; /* instruction and data caches above it are not kept coherent */
         for (unsigned side = 0; side < sides(&settings->levels[level]); side++) {
             const struct cache_settings *cache = &settings->levels[level].sides[side];
             bool sub_blocks = cache->sub_block != 0 && cache->sub_block < cache->line;
@@ -47,7 +47,7 @@ static unsigned agents_level(const struct hierarchy_settings *settings)
     return level;
 }
 
-/* Instruction caches of split levels hear of writes only as agents, or above them. */
+/* Instruction caches of split levels are informed of writes only as agents, or above them. */
 static bool fetches_old_by_rule(const struct hierarchy_settings *settings)
 {
     unsigned agents = agents_level(settings);
@@ -126,13 +126,13 @@ void slow_part_ends(struct slow_cache *cache, const struct slow_reference *part)
         return;
     for (uint64_t i = 0; i < part->size; i++)
         if (part->bytes[i] != *slow_byte(&cache->newest, part->address + i)) {
-            slow_complain(cache, "a read does not get what was written last", part->address + i);
+            slow_complain(cache, "a read does not get the newest data", part->address + i);
             return;
         }
     cache->reads_checked++;
 }
 
-/* Whether a record is one that goes past all caches; it is counted then. */
+/* Whether a record bypasses all caches; counts it then. */
 static bool uncached(struct slow_cache *cache, const struct record *record,
                      enum reference_kind kind)
 {
@@ -189,7 +189,7 @@ void slow_cache_put(struct slow_cache *cache, const struct record *records, size
         put(cache, records + i);
 }
 
-/* Of a set: whether one line is to be written back before another. */
+/* Whether one line of a set is written back before another. */
 static bool before(const struct slow_store *store, const struct slow_line *a,
                    const struct slow_line *b)
 {

@@ -1,7 +1,7 @@
 /*
- * A second simulator of doc/cache-model.md, slow and obvious, which tools/cache/hierarchy.h must
- * agree with in every counter. Its caches hold data: of each byte the number of the write that
- * wrote it, so that it can see whether a read gets what was written last.
+ * A second, slow and obvious simulator of doc/cache-model.md, which tools/cache/hierarchy.h must
+ * match in every counter. Its caches hold data: for each byte the number of the write that wrote
+ * it, to check that a read gets the newest data.
  */
 #ifndef TESTS_SUPPORT_SLOW_CACHE_H
 #define TESTS_SUPPORT_SLOW_CACHE_H
@@ -10,21 +10,20 @@
 
 struct slow_cache;
 
-/* Settings must be good (hierarchy_check). NULL where they are too large for this simulator. */
+/* Settings must be valid (hierarchy_check). NULL if they are too large for this simulator. */
 struct slow_cache *slow_cache_new(const struct hierarchy_settings *settings);
 void slow_cache_free(struct slow_cache *cache);
 
-/* From now on what must always hold is checked after each record, not only what reads see. */
+/* Checks all invariants after each record, not only the data of reads. */
 void slow_cache_watch(struct slow_cache *cache);
 
 void slow_cache_put(struct slow_cache *cache, const struct record *records, size_t count);
 void slow_cache_end(struct slow_cache *cache);
 
-/* What must always hold and did not, first of all: one sentence, NULL if there is none. */
+/* The first invariant that was broken, as one sentence; NULL if none was. */
 const char *slow_cache_broken(const struct slow_cache *cache);
 
-/* How many reads were seen to get what was written last; others cannot (doc/cache-model.md promises
- * nothing). */
+/* Number of reads checked for the newest data; doc/cache-model.md promises nothing for others. */
 uint64_t slow_cache_reads_checked(const struct slow_cache *cache);
 
 bool slow_cache_has_processor(const struct slow_cache *cache, uint8_t processor);

@@ -27,7 +27,7 @@ static void complain_line(struct slow_cache *cache, const struct slow_store *sto
     slow_complain(cache, what, line->number * store->settings.line);
 }
 
-/* A line is once in its own set, or in the victim buffer, and dirty is what is valid. */
+/* A line is once in its own set, or in the victim buffer; dirty parts are valid. */
 static void check_place(struct slow_cache *cache, const struct slow_store *store,
                         const struct slow_line *line)
 {
@@ -52,7 +52,7 @@ static bool path_meets(const struct slow_cache *cache, const struct slow_store *
            (!level->split || above->side == store->side);
 }
 
-/* What is above an inclusive level is in it. */
+/* A line above an inclusive level is also in that level. */
 static void check_included(struct slow_cache *cache, const struct slow_store *above,
                            const struct slow_line *line)
 {
@@ -67,7 +67,7 @@ static void check_included(struct slow_cache *cache, const struct slow_store *ab
     }
 }
 
-/* Whether only one cache of each level above stands above a level. */
+/* Whether a level has only one cache of each level above it. */
 static bool one_path(const struct slow_cache *cache, unsigned level)
 {
     for (unsigned above = 0; above < level; above++)
@@ -156,8 +156,7 @@ void slow_check_memory(struct slow_cache *cache)
         const uint32_t *memory = slow_byte(&cache->memory, address);
         for (uint32_t at = 0; at < SLOW_PAGE_BYTES; at++)
             if (newest[at] != memory[at]) {
-                slow_complain(cache, "what was written last is not in memory at the end",
-                              address + at);
+                slow_complain(cache, "the newest data is not in memory at the end", address + at);
                 return;
             }
     }

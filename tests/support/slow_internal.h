@@ -1,4 +1,4 @@
-/* What the files of the slow simulator (slow_cache.h) share. Sections are those of
+/* Shared by the files of the slow simulator (slow_cache.h). Sections are those of
  * doc/cache-model.md. */
 #ifndef TESTS_SUPPORT_SLOW_INTERNAL_H
 #define TESTS_SUPPORT_SLOW_INTERNAL_H
@@ -6,35 +6,35 @@
 #include "tests/support/slow_cache.h"
 #include "tests/support/slow_map.h"
 
-#define SLOW_UNKNOWN    UINT32_MAX /* a byte that nobody brought, though its sub-block is valid */
+#define SLOW_UNKNOWN    UINT32_MAX /* a byte that no fill brought, though its sub-block is valid */
 #define SLOW_PAGE_BYTES 256u
 
-/* Invalid is a line that is not there. */
+/* The state of a line that is not present is SLOW_INVALID. */
 enum slow_state { SLOW_INVALID, SLOW_SHARED, SLOW_EXCLUSIVE, SLOW_OWNED, SLOW_MODIFIED };
 
 struct slow_line {
     bool there;
     uint64_t number; /* address / line */
-    uint64_t valid;  /* a bit for each sub-block, as the next two */
+    uint64_t valid;  /* one bit per sub-block, also in the next two */
     uint64_t dirty;
-    uint64_t tags; /* touched by a reference that was no prefetch */
+    uint64_t tags; /* referenced by more than prefetches */
     uint64_t filled;
     uint64_t used;
-    enum slow_state state; /* in agents */
-    uint32_t *bytes;       /* the number of the write that wrote each */
+    enum slow_state state; /* of agents only */
+    uint32_t *bytes;       /* for each byte the number of the write that wrote it */
 };
 
-/* What a cache knows of a line that it lost to another's write. */
+/* History of a line that a cache lost to another's write. */
 struct slow_loss {
     bool lost;
     uint64_t units; /* written by others since */
 };
 
-/* A line of the fully associative cache that tells conflict from capacity. */
+/* A line of the fully associative cache that separates conflict from capacity misses. */
 struct slow_full_line {
     uint64_t number;
     uint64_t valid;
-    uint64_t used; /* 0: none there */
+    uint64_t used; /* 0: empty */
 };
 
 /* One cache. */
@@ -42,17 +42,17 @@ struct slow_store {
     unsigned level;
     uint8_t processor;
     enum cache_side side;
-    struct cache_settings settings; /* sub_block and ways as they are, never 0 */
+    struct cache_settings settings; /* with the effective sub_block and ways, never 0 */
     uint64_t sets;
     struct slow_line *lines; /* sets * ways */
-    uint64_t *random;        /* a state for each set */
+    uint64_t *random;        /* one state per set */
     uint64_t *tree;          /* bit n: node n (root 1) points to the upper half */
     struct slow_line *victims;
     uint32_t victim_count; /* the oldest first */
     uint64_t clock;
     struct cache_counters counters;
     struct slow_map losses;
-    struct slow_map seen; /* masks of sub-blocks by line */
+    struct slow_map seen; /* mask of sub-blocks by line */
     struct slow_full_line *full;
 };
 
@@ -62,17 +62,17 @@ struct slow_reference {
     uint64_t size;
     enum reference_kind kind;
     bool prefetch;
-    bool for_write;    /* a read to allocate for a write */
-    uint8_t attribute; /* ATTRIBUTE_WRITE_BACK: ordinary */
+    bool for_write;    /* a read that allocates for a write */
+    uint8_t attribute; /* ATTRIBUTE_WRITE_BACK by default */
     uint8_t processor;
     enum cache_side side;
-    uint64_t cause; /* the bytes which it is made for: by the processor, or a prefetch */
+    uint64_t cause; /* address of the bytes that caused it: of the processor, or of a prefetch */
     uint64_t cause_size;
-    uint32_t *bytes; /* of a write what it writes; of others what they get; NULL: nobody cares */
-    bool came_dirty; /* out of an exclusive level */
+    uint32_t *bytes; /* written or read data; NULL: not needed */
+    bool came_dirty; /* from an exclusive level */
 };
 
-/* The caches of a level, by processor, in it by side. */
+/* The caches of a level, ordered by processor, then by side. */
 struct slow_row {
     struct slow_store *stores[CACHE_PROCESSORS * CACHE_SIDES];
     unsigned count;
@@ -84,11 +84,11 @@ struct slow_cache {
     bool processors[CACHE_PROCESSORS];
     unsigned processor_count;
     struct hierarchy_counters counters;
-    struct slow_map lines;  /* struct cache_line_counters by number of the agents' line */
-    struct slow_map memory; /* pages of bytes: the write that wrote each */
-    struct slow_map newest; /* the same as a memory without caches would have it */
+    struct slow_map lines;  /* struct cache_line_counters by line number of the agents */
+    struct slow_map memory; /* pages: for each byte the number of the write that wrote it */
+    struct slow_map newest; /* the same in a memory without caches */
     uint32_t writes;
-    unsigned agents; /* their level; level_count without coherence */
+    unsigned agents; /* level of the agents; level_count without coherence */
     uint64_t write_units;
     bool watch;
     bool reads_may_be_old;
@@ -109,32 +109,32 @@ uint64_t slow_number(const struct slow_store *store, uint64_t address);
 uint64_t slow_sub_blocks(const struct slow_store *store, uint64_t address, uint64_t size);
 struct slow_line *slow_find(const struct slow_store *store, uint64_t number);
 void slow_use(struct slow_store *store, struct slow_line *line);
-/* Makes an empty line; what was in its way comes out in *old (its bytes are the caller's). */
+/* Makes an empty line. The line that it replaces goes to *old (the caller owns its bytes). */
 struct slow_line *slow_place(struct slow_store *store, uint64_t number, struct slow_line *old);
 /* Takes a line out of the cache, with its bytes. */
 struct slow_line slow_take(struct slow_line *line);
-/* Takes a line out of the victim buffer; *line is not there where it was not. */
+/* Takes a line out of the victim buffer; line->there is false if it is not in it. */
 void slow_victim_take(struct slow_store *store, uint64_t number, struct slow_line *line);
-/* Puts *line in as its newest; what it drops comes out in *line. */
+/* Inserts *line as the newest; the line that drops out goes to *line. */
 void slow_victim_put(struct slow_store *store, struct slow_line *line);
 
 /* --- slow_reference.c: "One reference to one cache", "Inclusion" --- */
 struct slow_store *slow_store_for(struct slow_cache *cache, unsigned level, uint8_t processor,
                                   enum cache_side side);
 void slow_refer(struct slow_cache *cache, unsigned level, struct slow_reference *reference);
-/* Writes a line's runs down, those at higher addresses first, and makes it clean. */
+/* Writes a line's runs to the next level, those at higher addresses first, and cleans it. */
 void slow_write_runs(struct slow_cache *cache, struct slow_store *store, struct slow_line *line);
-/* Caches above give up a line, and make it dirty if they have it so; to_write: to another's write.
- */
+/* Invalidates the line in the caches above, and merges their dirty data into it; to_write: because
+ * another cache writes. */
 void slow_give_up_above(struct slow_cache *cache, const struct slow_store *store,
                         struct slow_line *line, bool to_write);
 
 /* --- slow_snoop.c: "Coherence" --- */
 bool slow_is_agent(const struct slow_cache *cache, const struct slow_store *store);
-/* Before a fill goes down from an agent: true if it needs not, the bytes are then in bytes[]. */
+/* Before a fill goes down from an agent: returns true if another agent supplies it, in bytes[]. */
 bool slow_snoop(struct slow_cache *cache, struct slow_store *agent, uint64_t number, bool write,
                 uint32_t *bytes);
-/* A processor's write to a part in one line, before all else. */
+/* Before a processor's write to a part in one line. */
 void slow_own(struct slow_cache *cache, const struct slow_reference *part);
 
 /* --- slow_kinds.c: "Kinds of misses" --- */
@@ -145,7 +145,7 @@ void slow_lost(struct slow_cache *cache, struct slow_store *store, uint64_t numb
 void slow_came(struct slow_store *store, uint64_t number);
 struct cache_line_counters *slow_line_counters(struct slow_cache *cache, uint64_t number);
 
-/* --- slow_check.c: what must always hold --- */
+/* --- slow_check.c: invariants --- */
 void slow_check(struct slow_cache *cache);
 void slow_check_memory(struct slow_cache *cache);
 void slow_complain(struct slow_cache *cache, const char *what, uint64_t address);

@@ -1,6 +1,6 @@
 #include "tests/support/slow_internal.h"
 
-/* Which units of a line bytes are in. */
+/* Mask of the units of a line that contain the bytes. */
 uint64_t slow_units(const struct slow_store *store, uint64_t address, uint64_t size)
 {
     uint64_t line = store->settings.line;
@@ -34,7 +34,7 @@ struct cache_line_counters *slow_line_counters(struct slow_cache *cache, uint64_
     return counters;
 }
 
-/* Whether all sub-blocks were referenced before; they are now. */
+/* Whether all sub-blocks were referenced before; marks them as referenced. */
 static bool seen_before(struct slow_store *store, uint64_t number, uint64_t mask)
 {
     uint64_t *seen = slow_map_at(&store->seen, number);
@@ -43,7 +43,7 @@ static bool seen_before(struct slow_store *store, uint64_t number, uint64_t mask
     return all;
 }
 
-/* Whether the fully associative cache hits; it takes the reference. */
+/* Whether the fully associative cache hits; it also takes the reference. */
 static bool full_hits(struct slow_store *store, uint64_t number, uint64_t mask, bool allocates)
 {
     uint64_t count = store->settings.size / store->settings.line;

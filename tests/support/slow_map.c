@@ -14,7 +14,7 @@ void *slow_memory(size_t count, size_t size)
     return memory;
 }
 
-/* Where the key is, or would be. */
+/* Index of the key, or where to insert it. */
 static size_t place(const struct slow_map *map, uint64_t key)
 {
     size_t low = 0;

@@ -1,4 +1,4 @@
-/* Numbers to values, as a sorted array: obvious, and fast enough. */
+/* A map from numbers to values, as a sorted array: obvious, and fast enough. */
 #ifndef TESTS_SUPPORT_SLOW_MAP_H
 #define TESTS_SUPPORT_SLOW_MAP_H
 
@@ -13,13 +13,13 @@ struct slow_map {
     size_t room;
 };
 
-/* The value of a key; NULL where there is none. Good until the next slow_map_at. */
+/* The value of a key; NULL if it is missing. Valid until the next slow_map_at. */
 void *slow_map_find(const struct slow_map *map, uint64_t key);
-/* The same, made of zeros where there is none. */
+/* The same, but inserts a missing value, zeroed. */
 void *slow_map_at(struct slow_map *map, uint64_t key);
 void slow_map_clear(struct slow_map *map);
 
-/* Memory of zeros. Ends the program where there is none. */
+/* Zeroed memory. Ends the program if memory is short. */
 void *slow_memory(size_t count, size_t size);
 
 #endif

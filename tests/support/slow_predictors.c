@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A table of values of b bits; how far they go, is with who uses them. */
+/* A table of values; their users limit their range. */
 static int *table(uint64_t entries, int value)
 {
     int *values = malloc(entries * sizeof *values);
@@ -44,7 +44,7 @@ static unsigned log_two(uint64_t value)
     return n;
 }
 
-/* All outcomes there ever were. */
+/* All outcomes so far. */
 struct outcomes {
     bool *list;
     size_t count, room;
@@ -73,7 +73,7 @@ static uint64_t fold(const struct outcomes *outcomes, unsigned h, unsigned n)
     return folded;
 }
 
-/* The newest outcomes as a number. */
+/* The newest h outcomes as a number. */
 static uint64_t newest(const struct outcomes *outcomes, unsigned h)
 {
     uint64_t number = 0;
@@ -89,7 +89,7 @@ struct tagged {
 
 struct slow_predictor {
     struct predictor_settings settings;
-    struct outcomes global, *local; /* local ones of each place */
+    struct outcomes global, *local; /* local: one history per entry */
     int *counters, *local_counters, *choice, *weights;
     /* TAGE */
     struct tagged *tables[TAGE_TABLES_MAX + 1];
@@ -97,11 +97,11 @@ struct slow_predictor {
     int doubt;
     uint32_t r;
     uint64_t branches;
-    /* what they were before a wrong path */
+    /* state before a wrong path */
     struct outcomes old_global, *old_local;
 };
 
-/* What TAGE knows of a branch; entries by the numbers of tables, the base is 0. */
+/* TAGE's lookup of a branch; entries by table number, the base is 0. */
 struct tagged_look {
     struct tagged *entries[TAGE_TABLES_MAX + 1];
     uint64_t tags[TAGE_TABLES_MAX + 1];
@@ -429,7 +429,7 @@ void slow_predictor_wrong_end(struct slow_predictor *predictor)
 /* --- targets --- */
 
 struct buffered {
-    uint64_t address, target, when; /* when: 0, it is empty */
+    uint64_t address, target, when; /* when: 0 if empty */
 };
 
 struct slow_targets {

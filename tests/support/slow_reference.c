@@ -40,17 +40,17 @@ static bool exclusive(const struct slow_cache *cache, unsigned level)
            cache->settings.levels[level].inclusion == CACHE_EXCLUSIVE;
 }
 
-/* Whether a cache stands above another. */
-static bool stands_above(const struct slow_cache *cache, const struct slow_store *above,
-                         const struct slow_store *store)
+/* Whether one cache is above another. */
+static bool is_cache_above(const struct slow_cache *cache, const struct slow_store *above,
+                           const struct slow_store *store)
 {
     const struct cache_level *level = &cache->settings.levels[store->level];
     return above->level < store->level && (level->shared || above->processor == store->processor) &&
            (!level->split || above->side == store->side);
 }
 
-/* A line that lies in one that is given up below goes; what it has dirty is kept in that one (a
- * line whose fill is still on its way has only the bytes that were written). */
+/* Invalidates a line above one that is invalidated, and merges its dirty data into that one (a line
+ * whose fill is under way holds only the bytes just written). */
 static void give_up_into(struct slow_cache *cache, struct slow_store *above, struct slow_line *line,
                          struct slow_line *gone, const struct slow_store *store, bool to_write)
 {
@@ -71,11 +71,11 @@ static void give_up_into(struct slow_cache *cache, struct slow_store *above, str
 void slow_give_up_above(struct slow_cache *cache, const struct slow_store *store,
                         struct slow_line *gone, bool to_write)
 {
-    /* the nearest to the processor has the newest bytes: last here, as all counters are the same */
+    /* the cache nearest to the processor has the newest bytes, so it comes last */
     for (unsigned level = store->level; level-- > 0;)
         for (unsigned at = 0; at < cache->rows[level].count; at++) {
             struct slow_store *above = cache->rows[level].stores[at];
-            if (!stands_above(cache, above, store))
+            if (!is_cache_above(cache, above, store))
                 continue;
             uint64_t count = above->sets * above->settings.ways;
             for (uint64_t i = 0; i < count; i++) {
@@ -90,7 +90,7 @@ void slow_give_up_above(struct slow_cache *cache, const struct slow_store *store
 static void insert(struct slow_cache *cache, unsigned level, const struct slow_store *from,
                    const struct slow_line *line);
 
-/* What a line gave up goes down: written where dirty, or inserted. Frees its bytes. */
+/* Disposes of an evicted line: writes it if dirty, or inserts it below. Frees its bytes. */
 static void give_up(struct slow_cache *cache, struct slow_store *store, struct slow_line *line)
 {
     if (line->there && exclusive(cache, store->level + 1))
@@ -199,7 +199,7 @@ static void attribute_write(struct slow_cache *cache, struct slow_store *store,
     pass_write(cache, store, part);
 }
 
-/* The bytes of sub-blocks that were not valid come from below, but for those just written. */
+/* Takes the bytes of sub-blocks that were not valid from the fill, except those just written. */
 static void take_fill(const struct slow_store *store, uint32_t *bytes, uint64_t valid_before,
                       const uint32_t *filled, const struct slow_reference *fill,
                       const struct slow_reference *part)
@@ -217,11 +217,11 @@ static void take_fill(const struct slow_store *store, uint32_t *bytes, uint64_t 
 struct miss {
     struct slow_line replaced;
     uint64_t valid_before;
-    bool snoops; /* the agent asks the others */
+    bool snoops; /* the agent snoops */
     bool fills;
 };
 
-/* Step 5.1. Reads get their bytes. */
+/* Step 5.1. Also supplies the data of reads. */
 static void fill(struct slow_cache *cache, struct slow_store *store, struct slow_reference *part,
                  const struct miss *miss)
 {
@@ -250,7 +250,7 @@ static void fill(struct slow_cache *cache, struct slow_store *store, struct slow
         store->counters.fill_bytes += down.size;
         slow_refer(cache, store->level + 1, &down);
     }
-    struct slow_line *line = slow_find(store, number); /* may be gone by now */
+    struct slow_line *line = slow_find(store, number); /* may be invalid by now */
     if (miss->fills || supplied) {
         take_fill(store, bytes, miss->valid_before, filled, &down, part);
         if (line)
@@ -274,7 +274,8 @@ static void count(struct slow_store *store, const struct slow_reference *part, b
         counters->line_misses[part->kind]++;
 }
 
-/* A line miss that is to become a line: from the victim buffer, or anew. NULL: it does not. */
+/* Allocates a line after a line miss: from the victim buffer, or empty. NULL if the miss does not
+ * allocate. */
 static struct slow_line *make_line(struct slow_cache *cache, struct slow_store *store,
                                    uint64_t number, bool allocate, struct slow_line *replaced)
 {
@@ -333,7 +334,7 @@ static void prefetch(struct slow_cache *cache, struct slow_store *store,
     part_in(cache, store, &next);
 }
 
-/* Steps 3 to 5 for a line that is there by now. */
+/* Steps 3 to 5 for a line that is present now. */
 static void work(struct slow_cache *cache, struct slow_store *store, struct slow_reference *part,
                  struct slow_line *line, bool miss, struct slow_line *replaced)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Goes over all agents but one, by processor, in it by side. */
+/* Iterates over all agents but one, by processor, then by side. */
 struct others {
     struct slow_cache *cache;
     const struct slow_store *but;
@@ -26,7 +26,7 @@ bool slow_is_agent(const struct slow_cache *cache, const struct slow_store *stor
     return store->level == cache->agents;
 }
 
-/* Brings what caches above an agent's line have dirty into it; with clean they are clean then. */
+/* Merges dirty data of caches above into an agent's line; with clean, cleans them. */
 static void gather(struct slow_cache *cache, const struct slow_store *agent, struct slow_line *line,
                    bool clean)
 {
@@ -45,8 +45,8 @@ static void gather(struct slow_cache *cache, const struct slow_store *agent, str
         }
 }
 
-/* An agent gives a line up to a write; *line has what was dirty above, too. The caller frees its
- * bytes. */
+/* Invalidates an agent's line for a write. Returns the line, with dirty data from above. The caller
+ * frees its bytes. */
 static struct slow_line invalidate(struct slow_cache *cache, struct slow_store *agent,
                                    struct slow_line *line)
 {
@@ -65,8 +65,8 @@ static void write_back(struct slow_cache *cache, struct slow_store *agent, struc
     slow_write_runs(cache, agent, line);
 }
 
-/* All others give up the line; whether one had it dirty, whose bytes are then in bytes[] (or NULL).
- */
+/* Invalidates the line in all other agents. Returns whether one of them had it dirty; bytes[] (or
+ * NULL) gets its data. */
 static bool invalidate_others(struct slow_cache *cache, const struct slow_store *but,
                               uint64_t number, uint32_t *bytes)
 {
@@ -87,8 +87,8 @@ static bool invalidate_others(struct slow_cache *cache, const struct slow_store 
     return dirty;
 }
 
-/* The other agent that has the line M or O; *holders is how many have it at all. E becomes S for a
- * read. */
+/* Returns the other agent that has the line M or O; *holders gets the number of agents that have
+ * it. A read changes E to S. */
 static struct slow_store *find_supplier(struct slow_cache *cache, const struct slow_store *agent,
                                         uint64_t number, unsigned *holders)
 {
@@ -161,8 +161,8 @@ bool slow_snoop(struct slow_cache *cache, struct slow_store *agent, uint64_t num
     return supplier != NULL;
 }
 
-/* A write that is not cached, or cached nowhere else: all other copies go, dirty ones are written
- * down. */
+/* Invalidates all other copies for a write that is not cached, or not cached elsewhere; writes back
+ * dirty ones. */
 static void write_past(struct slow_cache *cache, const struct slow_store *agent, uint64_t number)
 {
     struct others others = {cache, agent, 0};
@@ -177,8 +177,8 @@ static void write_past(struct slow_cache *cache, const struct slow_store *agent,
     }
 }
 
-/* Who lost the line before is told what is written. */
-static void tell_losers(struct slow_cache *cache, const struct slow_store *agent, uint64_t number)
+/* Records the written units with the caches that lost the line before. */
+static void update_losses(struct slow_cache *cache, const struct slow_store *agent, uint64_t number)
 {
     for (unsigned level = 0; level <= cache->agents; level++)
         for (unsigned at = 0; at < cache->rows[level].count; at++) {
@@ -197,7 +197,7 @@ void slow_own(struct slow_cache *cache, const struct slow_reference *part)
     struct slow_store *agent = slow_store_for(cache, cache->agents, part->processor, CACHE_DATA);
     uint64_t number = slow_number(agent, part->address);
     cache->write_units = slow_units(agent, part->address, part->size);
-    tell_losers(cache, agent, number);
+    update_losses(cache, agent, number);
     if (part->attribute != ATTRIBUTE_WRITE_BACK) {
         write_past(cache, agent, number);
         return;

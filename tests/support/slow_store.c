@@ -82,7 +82,7 @@ struct slow_line *slow_find(const struct slow_store *store, uint64_t number)
     return NULL;
 }
 
-/* All nodes on the way to a way point to the other half. */
+/* Points all nodes on the path to a way to the other half. */
 static void tree_use(uint64_t *tree, uint32_t ways, uint32_t way)
 {
     uint32_t node = 1;

@@ -147,7 +147,7 @@ void x86_program_make(struct x86_program *program, uint64_t seed, unsigned bits)
     memset(program, 0, sizeof *program);
     program->bits = bits;
     int count = 12 + (int)random_below(&random, 60);
-    add(program, X86_PLAIN, 3); /* where walks start: nothing comes back to it */
+    add(program, X86_PLAIN, 3); /* start of walks: no branch targets it */
     while (program->count < count)
         add_any(program, &random);
     add(program, X86_PLAIN, 1);
@@ -192,7 +192,7 @@ static void note(struct x86_program *program, int source, int target, uint8_t ty
         (struct x86_pair){.source = source, .target = target, .type = type, .taken = taken};
 }
 
-/* Leaves for a routine, to come back to resume. */
+/* Enters a routine that returns to resume. */
 static bool push(struct x86_walk *walk, int resume, uint8_t bypass)
 {
     if (walk->depth == X86_PROGRAM_STACK)
@@ -203,7 +203,7 @@ static bool push(struct x86_walk *walk, int resume, uint8_t bypass)
     return true;
 }
 
-/* Comes back; to the start where nothing was left. */
+/* Returns from a routine; to the start if the stack is empty. */
 static int pop(struct x86_program *program, struct x86_walk *walk)
 {
     if (walk->depth == 0)
@@ -214,7 +214,7 @@ static int pop(struct x86_program *program, struct x86_walk *walk)
     return walk->stack[walk->depth].resume;
 }
 
-/* Some instruction of user code that is not the next one. */
+/* An instruction of user code that is not the next one. */
 static int anywhere(const struct x86_program *program, struct x86_walk *walk)
 {
     int next = walk->at + 1;
@@ -228,7 +228,7 @@ static int anywhere(const struct x86_program *program, struct x86_walk *walk)
 static int call(struct x86_walk *walk, int target, uint8_t *type, uint8_t call_type)
 {
     if (random_one_in(&walk->random, 8) || !push(walk, walk->at + 1, DCFG_EDGE_CALL_BYPASS)) {
-        *type = DCFG_EDGE_CALL_BYPASS; /* what was called is not seen */
+        *type = DCFG_EDGE_CALL_BYPASS; /* the called code is not seen */
         return walk->at + 1;
     }
     *type = call_type;
@@ -281,7 +281,7 @@ static int follow(struct x86_program *program, struct x86_walk *walk, uint8_t *t
     }
 }
 
-/* Whether an interrupt behind this instruction can be told from what it does itself. */
+/* Whether an interrupt after this instruction is distinguishable from its own effect. */
 static bool can_be_interrupted(const struct x86_program *program, const struct x86_walk *walk)
 {
     uint8_t kind = program->instructions[walk->at].kind;

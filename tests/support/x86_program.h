@@ -1,7 +1,7 @@
 /*
- * Programs of real x86 instructions that nobody wrote, and walks through them: what is fetched, and
- * what each step from one instruction to the next is. A program has user code and, in another
- * image, a kernel: one handler of interrupts, one of system calls.
+ * Random programs of real x86 instructions, and walks through them: the fetches, and the edge of
+ * each step from one instruction to the next. A program has user code and, in another image, a
+ * kernel: one handler of interrupts, one of system calls.
  */
 #ifndef TESTS_SUPPORT_X86_PROGRAM_H
 #define TESTS_SUPPORT_X86_PROGRAM_H
@@ -39,21 +39,21 @@ struct x86_instruction {
     int target;   /* of jumps and calls; -1 for none */
 };
 
-/* A step that was taken: from one instruction to another, with the type that DCFG has for it. A
- * type of a bypass without a count is one that was come back over. */
+/* A step from one instruction to another, with its DCFG edge type. A bypass type without a count is
+ * one over which a routine returned. */
 struct NAMED_FIELDS x86_pair {
     int source;
     int target;
     uint8_t type; /* enum dcfg_edge_type */
-    bool taken;   /* false for a bypass that only stands for a call and its return */
+    bool taken;   /* false for a bypass that only represents a call and its return */
 };
 
 struct x86_program {
     unsigned bits;
     struct x86_instruction instructions[X86_PROGRAM_INSTRUCTIONS];
     int count;
-    int user_count; /* the others are the kernel's */
-    int interrupt;  /* where its handlers begin */
+    int user_count; /* the kernel's instructions follow */
+    int interrupt;  /* first instruction of its handler */
     int system_call;
     uint8_t user_code[X86_PROGRAM_CODE];
     uint8_t kernel_code[X86_PROGRAM_CODE];
@@ -63,16 +63,16 @@ struct x86_program {
     int pair_count;
 };
 
-/* One that walks through it. Zero at first. */
+/* State of a walk. Initially zero. */
 struct x86_walk {
     uint64_t random;
     int at;
     bool started;
-    unsigned interrupts; /* one step in so many is interrupted; 0: none is */
-    bool kernel_seen;    /* system calls go to the kernel; else they are stepped over */
+    unsigned interrupts; /* one in N steps is interrupted; 0: none */
+    bool kernel_seen;    /* system calls enter the kernel; else they are stepped over */
     struct {
-        int source; /* what left for here */
-        int resume; /* where it goes on */
+        int source; /* the instruction that was left */
+        int resume; /* the instruction to continue at */
         uint8_t type;
     } stack[X86_PROGRAM_STACK];
     int depth;
@@ -81,8 +81,8 @@ struct x86_walk {
 /* A program of some fifty instructions; bits is 32 or 64. */
 void x86_program_make(struct x86_program *program, uint64_t seed, unsigned bits);
 
-/* The next instruction that the walk executes; its number. Notes the step in the program's pairs.
- */
+/* Executes the next instruction of the walk, and records the step in the program's pairs. Returns
+ * the instruction's number. */
 int x86_program_step(struct x86_program *program, struct x86_walk *walk);
 
 /* The fetch of an instruction. */

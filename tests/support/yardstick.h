@@ -1,6 +1,6 @@
 /*
- * The common yardstick of benchmarks whose peers cannot be installed: the classic b2a, one fread
- * and three fprintf calls a record, on the same machine in the same minutes.
+ * A common yardstick for benchmarks whose peers cannot be installed: the classic b2a, one fread
+ * and three fprintf calls a record, on the same machine at the same time.
  */
 #ifndef TESTS_SUPPORT_YARDSTICK_H
 #define TESTS_SUPPORT_YARDSTICK_H

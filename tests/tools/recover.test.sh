@@ -12,7 +12,7 @@ fail() {
 for seed in $(seq 1 24); do
     rm -f ./*.byu.gz
     make_capture seed="$seed" file_records=2000 block_records=150 bus=$((seed % 3)) \
-        lost_behind=$((seed % 2)) p
+        lost_at_end=$((seed % 2)) p
     size=$(wc -c <p_1.byu.gz)
     at=$(((seed * 7919 + seed * seed * 104729) % size))
     case $((seed % 3)) in
@@ -64,7 +64,7 @@ zcat saved.byu.gz | cmp - <(zcat s_1.byu.gz)
 for seed in $(seq 30 45); do
     rm -f ./*.byu.gz
     make_capture seed="$seed" files=3 file_records=1500 block_records=150 bus=$((seed % 3)) p
-    make_capture seed=$((seed + 100)) file_records=1500 block_records=150 lost_behind=$((seed % 2)) q
+    make_capture seed=$((seed + 100)) file_records=1500 block_records=150 lost_at_end=$((seed % 2)) q
     cat p_1.byu.gz p_2.byu.gz q_1.byu.gz p_3.byu.gz >whole.byu.gz
     size=$(wc -c <whole.byu.gz)
     at=$((500 + (seed * 7919 + seed * seed * 104729) % (size - 500)))

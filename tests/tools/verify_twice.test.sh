@@ -48,7 +48,7 @@ damaged_and_recovered() {
 
 sound plain make_capture files=3 file_records=50 block_records=20 p
 sound losses make_capture seed=2 files=3 file_records=50 block_records=20 bus=1 link=2 queue=3 disk=4 p
-sound behind make_capture seed=3 files=2 file_records=30 block_records=30 lost_behind=9 after_stop=4 \
+sound behind make_capture seed=3 files=2 file_records=30 block_records=30 lost_at_end=9 after_stop=4 \
     filtered=5 above_4gib=6 undecoded=7 p
 sound gaps make_capture seed=4 files=2 file_records=30 block_records=10 gap_ms=500 link=3 p
 sound chosen make_capture seed=8 files=2 file_records=30 block_records=10 gap_chosen=1 p

@@ -41,9 +41,9 @@ static const struct capture_totals sample_totals = {.end = CAPTURE_END_LIMIT,
                                                     .message = "the disk was full"};
 
 /* A data member of count records; *batch describes it and owns its records. */
-static struct bytes make_data_member(struct batch *batch, size_t count, uint64_t *random)
+static struct members make_data_member(struct batch *batch, size_t count, uint64_t *random)
 {
-    struct bytes member = {0};
+    struct members member = {0};
     struct record *records = malloc((count + 1) * sizeof *records);
     records_fill_like_a_bus(records, count, random);
     *batch = (struct batch){.records = records,
@@ -59,7 +59,7 @@ static struct bytes make_data_member(struct batch *batch, size_t count, uint64_t
     do
         engine = (enum deflate_engine)random_below(random, DEFLATE_ENGINES);
     while (!deflate_has(engine));
-    bytes_append_data(&member, engine, batch);
+    members_append_data(&member, engine, batch);
     return member;
 }
 
@@ -143,7 +143,7 @@ static void test_data_round_trip(void)
         struct batch batch;
         struct capture_member member;
         size_t raw = counts[i] * RECORD_BYTES;
-        struct bytes bytes = make_data_member(&batch, counts[i], &random);
+        struct members bytes = make_data_member(&batch, counts[i], &random);
         struct record *records = malloc(raw + 1);
         CU_ASSERT_EQUAL_FATAL(capture_get_member(&member, bytes.bytes, bytes.size, NULL), 1);
         CU_ASSERT_EQUAL(member.kind, CAPTURE_MEMBER_DATA);
@@ -172,8 +172,8 @@ static void test_uncounted_gap_without_length(void)
 {
     const struct batch batch = {.first_index = 7, .gap = {.milliseconds = 0, .uncounted = true}};
     struct capture_member member;
-    struct bytes bytes = {0};
-    bytes_append_data(&bytes, DEFLATE_ZLIB, &batch);
+    struct members bytes = {0};
+    members_append_data(&bytes, DEFLATE_ZLIB, &batch);
     CU_ASSERT_EQUAL_FATAL(capture_get_member(&member, bytes.bytes, bytes.size, NULL), 1);
     CU_ASSERT(member.batch.gap.uncounted);
     CU_ASSERT_EQUAL(member.batch.gap.milliseconds, 1);
@@ -217,7 +217,7 @@ static void test_every_flipped_bit_is_seen(void)
     check_every_flip(bytes, capture_put_closing_member(bytes, &sample_totals), 0);
     for (size_t count = 0; count < 60; count += 29) {
         struct batch batch;
-        struct bytes member = make_data_member(&batch, count, &random);
+        struct members member = make_data_member(&batch, count, &random);
         check_every_flip(member.bytes, member.size, count);
         free(member.bytes);
         free(batch.records);

@@ -77,7 +77,7 @@ static void found_add(struct found *found, const struct record *records, size_t 
     found->count += count;
 }
 
-static struct found read_all(const struct bytes *file, bool pipe)
+static struct found read_all(const struct members *file, bool pipe)
 {
     static struct record room[CAPTURE_BLOCK_RECORDS];
     struct test_path *path =
@@ -103,16 +103,16 @@ static struct found read_all(const struct bytes *file, bool pipe)
 }
 
 /* A capture of random requests, which it puts into records. */
-static struct bytes make_capture(struct record records[RECORDS], uint64_t *random)
+static struct members make_capture(struct record records[RECORDS], uint64_t *random)
 {
-    struct bytes file = {0};
+    struct members file = {0};
     records_fill_like_a_bus(records, RECORDS, random);
-    bytes_append_capture(&file, records, RECORDS, BLOCK, NULL);
+    members_append_capture(&file, records, RECORDS, BLOCK, NULL);
     return file;
 }
 
 /* The plain algorithm, which may examine each byte for each header before it. */
-static struct found read_plainly(const struct bytes *file)
+static struct found read_plainly(const struct members *file)
 {
     static struct record room[CAPTURE_MEMBER_RECORDS_MAX];
     struct deflate_decoder *decoder = deflate_decoder_new(NULL);
@@ -148,13 +148,13 @@ static void claim(uint8_t *bytes, size_t left, uint32_t member_bytes)
 }
 
 /* Appends a header that claims member_bytes, without the rest of the member. */
-static void append_claim(struct bytes *file, uint32_t member_bytes)
+static void append_claim(struct members *file, uint32_t member_bytes)
 {
     struct record record = {.address = 1, .size = 8};
     struct batch batch = {.records = &record, .count = 1};
     struct capture_member member;
     size_t at = file->size;
-    bytes_append_data(file, DEFLATE_BEST, &batch);
+    members_append_data(file, DEFLATE_BEST, &batch);
     claim(file->bytes + at, file->size - at, member_bytes);
     CU_ASSERT_EQUAL_FATAL(capture_get_member(&member, file->bytes + at, file->size - at, NULL), 1);
     file->size = at + member.header_bytes;
@@ -165,13 +165,13 @@ static void test_overlapping_claims_cost_linear_time(void)
     enum { SIZE = 6 << 20 };
     struct record records[RECORDS];
     uint64_t random = random_seed(6);
-    struct bytes file = make_capture(records, &random);
+    struct members file = make_capture(records, &random);
     size_t whole = RECORDS;
     while (file.size < SIZE) { /* each claims the rest, or 2 MiB of it; sometimes a whole file */
         uint32_t left = (uint32_t)(SIZE - file.size);
         append_claim(&file, left > 2 << 20 && random_one_in(&random, 2) ? 2 << 20 : left + 1000);
         if (random_one_in(&random, 2000)) {
-            bytes_append_capture(&file, records, RECORDS, BLOCK, NULL);
+            members_append_capture(&file, records, RECORDS, BLOCK, NULL);
             whole += RECORDS;
         }
     }
@@ -204,7 +204,7 @@ static void test_right_claims_cost_linear_time(void)
     enum { SIZE = 512 << 10 };
     struct record records[RECORDS];
     uint64_t random = random_seed(7);
-    struct bytes file = make_capture(records, &random);
+    struct members file = make_capture(records, &random);
     size_t first = file.size;
     while (file.size < SIZE)
         append_claim(&file, SIZE + 1000 - (uint32_t)file.size);
@@ -213,7 +213,7 @@ static void test_right_claims_cost_linear_time(void)
     for (size_t at = SIZE; at-- > first;) /* backwards: each is in the claims of those before it */
         if (capture_get_member(&member, file.bytes + at, file.size - at, NULL) == 1)
             make_right(file.bytes + at, file.size - at);
-    bytes_append_capture(&file, records, RECORDS, BLOCK, NULL);
+    members_append_capture(&file, records, RECORDS, BLOCK, NULL);
     struct found found = read_all(&file, false);
     CU_ASSERT_EQUAL(found.count, 2 * RECORDS);
     CU_ASSERT(found.examined < (64 << 20) + 20 * (uint64_t)SIZE);
@@ -222,7 +222,7 @@ static void test_right_claims_cost_linear_time(void)
 }
 
 /* Cuts, flips, moves or forges at a random offset. */
-static void mutate(struct bytes *file, uint64_t *random)
+static void mutate(struct members *file, uint64_t *random)
 {
     size_t at = (size_t)random_below(random, file->size);
     size_t other = (size_t)random_below(random, file->size);
@@ -260,11 +260,11 @@ static void test_every_mutant_keeps_its_whole_blocks(void)
 {
     struct record records[RECORDS];
     uint64_t random = random_seed(8);
-    struct bytes file = make_capture(records, &random);
-    bytes_append_capture(&file, records, RECORDS, 7, NULL);
+    struct members file = make_capture(records, &random);
+    members_append_capture(&file, records, RECORDS, 7, NULL);
     for (unsigned i = 0; i < 4000; i++) {
-        struct bytes mutant = {0};
-        bytes_append(&mutant, file.bytes, file.size);
+        struct members mutant = {0};
+        members_append(&mutant, file.bytes, file.size);
         for (uint64_t n = 1 + random_below(&random, 6); n > 0; n--)
             mutate(&mutant, &random);
         struct capture_member first;

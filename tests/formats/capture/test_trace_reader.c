@@ -100,9 +100,9 @@ static bool is_sample(const struct reading *reading, size_t from)
            memcmp(reading->records, sample() + from, reading->count * RECORD_BYTES) == 0;
 }
 
-static struct bytes gzipped(const void *bytes, size_t size, size_t member)
+static struct members gzipped(const void *bytes, size_t size, size_t member)
 {
-    struct bytes out = {0};
+    struct members out = {0};
     uint8_t room[65536];
     for (size_t at = 0; at < size; at += member) {
         z_stream stream = {0};
@@ -113,7 +113,7 @@ static struct bytes gzipped(const void *bytes, size_t size, size_t member)
         stream.next_out = room;
         stream.avail_out = sizeof room;
         CU_ASSERT_EQUAL_FATAL(deflate(&stream, Z_FINISH), Z_STREAM_END);
-        bytes_append(&out, room, stream.total_out);
+        members_append(&out, room, stream.total_out);
         deflateEnd(&stream);
     }
     return out;
@@ -138,7 +138,7 @@ static void test_stray_tail_is_a_note(void)
     CU_ASSERT_EQUAL(r.count, 10);
     CU_ASSERT(r.notes == 1 && r.damage == 0 && r.result == 0);
     CU_ASSERT_PTR_NOT_NULL(strstr(r.error.message, "2 stray bytes after record 10"));
-    struct bytes packed = gzipped(bytes, sizeof bytes, sizeof bytes);
+    struct members packed = gzipped(bytes, sizeof bytes, sizeof bytes);
     r = read_bytes(packed.bytes, packed.size, false, 0, 0, 100);
     CU_ASSERT(r.count == 10 && r.notes == 1 && r.damage == 0);
     free(packed.bytes);
@@ -211,7 +211,7 @@ static void test_gzip(void)
 {
     static const size_t member_sizes[] = {RECORDS * RECORD_BYTES, 1001, 17};
     for (size_t i = 0; i < 3; i++) {
-        struct bytes packed = gzipped(sample(), RECORDS * RECORD_BYTES, member_sizes[i]);
+        struct members packed = gzipped(sample(), RECORDS * RECORD_BYTES, member_sizes[i]);
         for (unsigned pipe = 0; pipe < 2; pipe++)
             for (uint64_t from = 0; from < RECORDS; from += 499) {
                 struct reading r = read_bytes(packed.bytes, packed.size, pipe, 0, from, 77);
@@ -221,7 +221,7 @@ static void test_gzip(void)
         struct reading cut = read_bytes(packed.bytes, packed.size - 9, false, 0, 0, 77);
         CU_ASSERT_EQUAL(cut.damage, 1);
         CU_ASSERT_EQUAL(memcmp(cut.records, sample(), cut.count * RECORD_BYTES), 0);
-        bytes_append(&packed, "garbage", 7);
+        members_append(&packed, "garbage", 7);
         struct reading r = read_bytes(packed.bytes, packed.size, false, 0, 0, 77);
         CU_ASSERT_TRUE(is_sample(&r, 0));
         CU_ASSERT(r.damage == 0 && r.notes == 1);
@@ -231,8 +231,8 @@ static void test_gzip(void)
 
 static void test_capture(void)
 {
-    struct bytes file = {0};
-    bytes_append_capture(&file, sample(), RECORDS, BLOCK, NULL);
+    struct members file = {0};
+    members_append_capture(&file, sample(), RECORDS, BLOCK, NULL);
     static const size_t capacities[] = {1, 10, BLOCK, 100, RECORDS};
     for (unsigned i = 0; i < 10; i++) {
         struct reading r = read_bytes(file.bytes, file.size, i & 1, 0, 0, capacities[i / 2]);
@@ -247,9 +247,9 @@ static void test_capture(void)
 
 static void test_capture_seek(void)
 {
-    struct bytes file = {0};
+    struct members file = {0};
     uint64_t random = 3;
-    bytes_append_capture(&file, sample(), RECORDS, BLOCK, NULL);
+    members_append_capture(&file, sample(), RECORDS, BLOCK, NULL);
     struct reading whole = read_bytes(file.bytes, file.size, false, 0, 0, 50);
     for (unsigned i = 0; i < 300; i++) {
         size_t from = (size_t)random_below(&random, RECORDS + 1);
@@ -265,14 +265,14 @@ static void test_capture_seek(void)
 }
 
 /* Appends a capture of the sample with marks before every third record of some members. */
-static void append_parts(struct bytes *file)
+static void append_parts(struct members *file)
 {
     static struct record records[RECORDS];
     const struct capture_info info = {.id = {1}, .bus = CAPTURE_BUS_PROGRAM, .file_number = 1};
     struct capture_totals totals = {.end = CAPTURE_END_SOURCE, .final = true};
     uint64_t tick = 100;
     memcpy(records, sample(), sizeof records);
-    bytes_append_header(file, &info);
+    members_append_header(file, &info);
     for (size_t at = 0, count; at < RECORDS; at += count) {
         count = RECORDS - at < BLOCK ? RECORDS - at : BLOCK;
         struct batch batch = {
@@ -285,10 +285,10 @@ static void append_parts(struct bytes *file)
         batch.last_tick = tick + records_time(records + at + 1, count - 1);
         tick = batch.last_tick + (at + count < RECORDS ? records[at + count].time : 0);
         totals.last_tick = batch.last_tick;
-        bytes_append_data(file, DEFLATE_BEST, &batch);
+        members_append_data(file, DEFLATE_BEST, &batch);
     }
     totals.file_records = totals.capture_records = totals.end_index = RECORDS;
-    bytes_append_closing(file, &totals);
+    members_append_closing(file, &totals);
 }
 
 static bool is_part(size_t record)
@@ -301,7 +301,7 @@ static bool is_part(size_t record)
  * one that tells its gap, and no mark is left. */
 static void test_parts(void)
 {
-    struct bytes file = {0};
+    struct members file = {0};
     uint64_t random = 5, tick;
     append_parts(&file);
     struct test_path *path = test_path_file(file.bytes, file.size);
@@ -333,7 +333,7 @@ static void test_parts(void)
 /* The same for who wants members as they are: marks are left, and counted. */
 static void test_parts_kept(void)
 {
-    struct bytes file = {0};
+    struct members file = {0};
     append_parts(&file);
     for (size_t capacity = 1; capacity < 100; capacity++) {
         struct test_path *path = test_path_file(file.bytes, file.size);
@@ -364,9 +364,9 @@ static void test_parts_kept(void)
 
 static void test_seeking_back_and_forth(void)
 {
-    struct bytes file = {0};
+    struct members file = {0};
     uint64_t random = 8;
-    bytes_append_capture(&file, sample(), RECORDS, BLOCK, NULL);
+    members_append_capture(&file, sample(), RECORDS, BLOCK, NULL);
     struct test_path *paths[2] = {test_path_file(file.bytes, file.size),
                                   test_path_file(sample(), RECORDS * RECORD_BYTES)};
     for (unsigned p = 0; p < 2; p++) {
@@ -399,9 +399,9 @@ static bool has_all_but(const struct reading *r, size_t from, size_t to)
 
 static void test_every_flipped_byte_costs_one_block(void)
 {
-    struct bytes file = {0};
+    struct members file = {0};
     size_t offsets[RECORDS / BLOCK + 1];
-    size_t members = bytes_append_capture(&file, sample(), RECORDS, BLOCK, offsets);
+    size_t members = members_append_capture(&file, sample(), RECORDS, BLOCK, offsets);
     for (size_t at = 0; at < file.size; at++) {
         size_t member = 0;
         while (member + 1 < members && offsets[member + 1] <= at)
@@ -425,9 +425,9 @@ static void test_every_flipped_byte_costs_one_block(void)
 
 static void test_every_cut_keeps_whole_blocks(void)
 {
-    struct bytes file = {0};
+    struct members file = {0};
     size_t offsets[RECORDS / BLOCK + 1];
-    size_t members = bytes_append_capture(&file, sample(), RECORDS, BLOCK, offsets);
+    size_t members = members_append_capture(&file, sample(), RECORDS, BLOCK, offsets);
     for (size_t cut = 1; cut < file.size; cut += 3) {
         struct reading r = read_bytes(file.bytes, cut, cut & 1, 0, 0, 100);
         size_t whole = 0;
@@ -447,24 +447,24 @@ static void test_every_cut_keeps_whole_blocks(void)
 
 static void test_missing_and_doubled_blocks_are_told(void)
 {
-    struct bytes file = {0};
-    struct bytes changed = {0};
+    struct members file = {0};
+    struct members changed = {0};
     size_t offsets[RECORDS / BLOCK + 1];
-    bytes_append_capture(&file, sample(), RECORDS, BLOCK, offsets);
-    bytes_append(&changed, file.bytes, offsets[3]);
-    bytes_append(&changed, file.bytes + offsets[5], file.size - offsets[5]);
+    members_append_capture(&file, sample(), RECORDS, BLOCK, offsets);
+    members_append(&changed, file.bytes, offsets[3]);
+    members_append(&changed, file.bytes + offsets[5], file.size - offsets[5]);
     struct reading r = read_bytes(changed.bytes, changed.size, false, 0, 0, 100);
     CU_ASSERT_TRUE(has_all_but(&r, 3 * BLOCK, 5 * BLOCK));
     CU_ASSERT_EQUAL(r.damage, 2);
     CU_ASSERT_PTR_NOT_NULL(strstr(r.first.message, "128 requests (192 to 319) are missing"));
     changed.size = 0;
-    bytes_append(&changed, file.bytes, offsets[3]);
-    bytes_append(&changed, file.bytes + offsets[2], file.size - offsets[2]);
+    members_append(&changed, file.bytes, offsets[3]);
+    members_append(&changed, file.bytes + offsets[2], file.size - offsets[2]);
     r = read_bytes(changed.bytes, changed.size, false, 0, 0, 100);
     CU_ASSERT(r.count == RECORDS + BLOCK && r.damage == 2);
     changed.size = 0; /* without its last data member: only the closing member knows of it */
-    bytes_append(&changed, file.bytes, offsets[RECORDS / BLOCK]);
-    bytes_append(&changed, file.bytes + file.size - 370, 370);
+    members_append(&changed, file.bytes, offsets[RECORDS / BLOCK]);
+    members_append(&changed, file.bytes + file.size - 370, 370);
     r = read_bytes(changed.bytes, changed.size, false, 0, 0, 100);
     CU_ASSERT(r.count == RECORDS / BLOCK * BLOCK && r.damage == 1);
     CU_ASSERT_PTR_NOT_NULL(strstr(r.error.message, "counts 1000 records; 960 are here"));
@@ -474,9 +474,9 @@ static void test_missing_and_doubled_blocks_are_told(void)
 
 static void test_files_one_behind_the_other(void)
 {
-    struct bytes file = {0};
-    bytes_append_capture(&file, sample(), RECORDS, BLOCK, NULL);
-    bytes_append_capture(&file, sample(), RECORDS, 10, NULL);
+    struct members file = {0};
+    members_append_capture(&file, sample(), RECORDS, BLOCK, NULL);
+    members_append_capture(&file, sample(), RECORDS, 10, NULL);
     struct reading r = read_bytes(file.bytes, file.size, false, 0, 0, 100);
     CU_ASSERT(r.count == 2 * RECORDS && r.damage == 0 && r.closed);
     r = read_bytes(file.bytes, file.size, false, 0, RECORDS, 100);
@@ -486,8 +486,8 @@ static void test_files_one_behind_the_other(void)
 
 static void test_seeking_in_a_pipe(void)
 {
-    struct bytes file = {0};
-    bytes_append_capture(&file, sample(), RECORDS, BLOCK, NULL);
+    struct members file = {0};
+    members_append_capture(&file, sample(), RECORDS, BLOCK, NULL);
     const size_t places[] = {1, BLOCK - 1, BLOCK, 5 * BLOCK + 7, RECORDS - 1, RECORDS, 2 * RECORDS};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         struct reading r = read_bytes(file.bytes, file.size, true, 0, places[i], 100);
@@ -512,11 +512,11 @@ static void test_seeking_past_what_is_buffered(void)
     enum { COUNT = 400000, LARGE = 300000 };
     uint64_t random = random_seed(3);
     struct record *records = malloc(COUNT * sizeof *records);
-    struct bytes file = {0};
+    struct members file = {0};
     random_fill(&random, (uint8_t *)records, COUNT * sizeof *records);
     for (size_t i = 0; i < COUNT; i++)
         records[i].time &= 0xffff;
-    bytes_append_capture(&file, records, COUNT, LARGE, NULL);
+    members_append_capture(&file, records, COUNT, LARGE, NULL);
     struct test_path *paths[] = {test_path_file(file.bytes, file.size),
                                  test_path_pipe(file.bytes, file.size)};
     for (unsigned p = 0; p < 2; p++) {
@@ -538,9 +538,9 @@ static void test_seeking_past_what_is_buffered(void)
 /* A header damaged in front of the place sought: its block has no ordinals, and that is told. */
 static void test_seeking_over_damage(void)
 {
-    struct bytes file = {0};
+    struct members file = {0};
     size_t offsets[RECORDS / BLOCK + 1];
-    bytes_append_capture(&file, sample(), RECORDS, BLOCK, offsets);
+    members_append_capture(&file, sample(), RECORDS, BLOCK, offsets);
     file.bytes[offsets[2] + 40] ^= 1;
     for (unsigned pipe = 0; pipe < 2; pipe++) {
         struct reading r = read_bytes(file.bytes, file.size, pipe, 0, 5 * BLOCK + 7, 100);
@@ -564,10 +564,10 @@ static void watch(void *context, const struct capture_member *member)
 
 static void test_files_are_told_to_a_watcher(void)
 {
-    struct bytes file = {0};
-    bytes_append_capture(&file, sample(), RECORDS, BLOCK, NULL);
-    bytes_append_capture(&file, sample(), 0, BLOCK, NULL);
-    bytes_append_capture(&file, sample(), RECORDS, BLOCK, NULL);
+    struct members file = {0};
+    members_append_capture(&file, sample(), RECORDS, BLOCK, NULL);
+    members_append_capture(&file, sample(), 0, BLOCK, NULL);
+    members_append_capture(&file, sample(), RECORDS, BLOCK, NULL);
     struct test_path *path = test_path_file(file.bytes, file.size);
     struct trace_reader *reader;
     struct reading *reading = malloc(sizeof *reading);
@@ -597,7 +597,7 @@ static void test_what_cannot_be_opened(void)
 static const char *refusal(const void *bytes, size_t size, unsigned reading)
 {
     static struct bt_error errors[4];
-    struct bytes packed = gzipped(bytes, size, size);
+    struct members packed = gzipped(bytes, size, size);
     for (unsigned i = 0; i < 4; i++) {
         const void *given = i < 2 ? bytes : packed.bytes;
         struct test_path *path = i & 1 ? test_path_pipe(given, i < 2 ? size : packed.size)

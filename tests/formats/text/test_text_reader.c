@@ -13,21 +13,21 @@
 
 #define TEXT_BYTES ((size_t)300000)
 
-struct bytes {
+struct text {
     char *data;
     size_t size;
 };
 
-static struct bytes random_text(uint64_t seed, size_t size)
+static struct text random_text(uint64_t seed, size_t size)
 {
     uint64_t state = random_seed(seed);
-    struct bytes text = {malloc(size + 1), size};
+    struct text text = {malloc(size + 1), size};
     for (size_t i = 0; i < size; i++)
         text.data[i] = (char)('0' + random_below(&state, 40));
     return text;
 }
 
-static void append_gzip(struct bytes *to, const char *text, size_t size)
+static void append_gzip(struct text *to, const char *text, size_t size)
 {
     z_stream stream = {0};
     deflateInit2(&stream, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
@@ -42,7 +42,7 @@ static void append_gzip(struct bytes *to, const char *text, size_t size)
     deflateEnd(&stream);
 }
 
-static void append_bzip2(struct bytes *to, const char *text, size_t size)
+static void append_bzip2(struct text *to, const char *text, size_t size)
 {
     unsigned room = (unsigned)(size + size / 50 + 1000);
     to->data = realloc(to->data, to->size + room);
@@ -53,7 +53,7 @@ static void append_bzip2(struct bytes *to, const char *text, size_t size)
     to->size += room;
 }
 
-static void append_xz(struct bytes *to, const char *text, size_t size)
+static void append_xz(struct text *to, const char *text, size_t size)
 {
     size_t room = lzma_stream_buffer_bound(size);
     size_t used = 0;
@@ -66,11 +66,11 @@ static void append_xz(struct bytes *to, const char *text, size_t size)
 }
 
 /* Reads it all in steps of odd sizes; the result's code, and what came in *text. */
-static int read_all(struct text_reader *reader, uint64_t seed, struct bytes *text,
+static int read_all(struct text_reader *reader, uint64_t seed, struct text *text,
                     struct bt_error *error)
 {
     uint64_t state = random_seed(seed);
-    *text = (struct bytes){NULL, 0};
+    *text = (struct text){NULL, 0};
     for (;;) {
         size_t room = 1 + (size_t)random_below(&state, 70000);
         size_t got = 0;
@@ -83,7 +83,7 @@ static int read_all(struct text_reader *reader, uint64_t seed, struct bytes *tex
     }
 }
 
-static int read_memory(const struct bytes *stored, struct bytes *text, struct bt_error *error)
+static int read_memory(const struct text *stored, struct text *text, struct bt_error *error)
 {
     struct text_reader *reader =
         text_reader_from_memory(stored->data, stored->size, "stored", error);
@@ -93,15 +93,15 @@ static int read_memory(const struct bytes *stored, struct bytes *text, struct bt
     return result;
 }
 
-static bool same(const struct bytes *a, const struct bytes *b)
+static bool same(const struct text *a, const struct text *b)
 {
     return a->size == b->size && (a->size == 0 || memcmp(a->data, b->data, a->size) == 0);
 }
 
-static void check_reads_as(const struct bytes *stored, const struct bytes *wanted)
+static void check_reads_as(const struct text *stored, const struct text *wanted)
 {
     struct bt_error error = {0};
-    struct bytes text;
+    struct text text;
     CU_ASSERT_EQUAL(read_memory(stored, &text, &error), 0);
     CU_ASSERT(same(&text, wanted));
     free(text.data);
@@ -124,7 +124,7 @@ static void test_plain(void)
 {
     const size_t sizes[] = {0, 1, 2, 3, 4, 70000, TEXT_BYTES};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        struct bytes text = random_text(i, sizes[i]);
+        struct text text = random_text(i, sizes[i]);
         check_reads_as(&text, &text);
         free(text.data);
     }
@@ -132,11 +132,11 @@ static void test_plain(void)
 
 static void test_compressed_members(void)
 {
-    struct bytes text = random_text(3, TEXT_BYTES);
+    struct text text = random_text(3, TEXT_BYTES);
     for (size_t members = 1; members <= 4; members++) {
-        struct bytes gzip = {NULL, 0};
-        struct bytes bzip2 = {NULL, 0};
-        struct bytes xz = {NULL, 0};
+        struct text gzip = {NULL, 0};
+        struct text bzip2 = {NULL, 0};
+        struct text xz = {NULL, 0};
         append_gzip(&gzip, text.data, 0); /* an empty member in front */
         for (size_t i = 0; i < members; i++) {
             size_t begin = TEXT_BYTES * i / members;
@@ -156,11 +156,11 @@ static void test_compressed_members(void)
 }
 
 /* However it is cut: all that could be read, then BT_DATA with the offset. */
-static void check_cuts(const struct bytes *stored, const struct bytes *text)
+static void check_cuts(const struct text *stored, const struct text *text)
 {
     for (size_t size = 6; size < stored->size; size += 1 + stored->size / 50) {
-        struct bytes cut = {stored->data, size};
-        struct bytes got;
+        struct text cut = {stored->data, size};
+        struct text got;
         struct bt_error error = {0};
         char offset[32];
         CU_ASSERT_EQUAL(read_memory(&cut, &got, &error), BT_DATA);
@@ -173,12 +173,12 @@ static void check_cuts(const struct bytes *stored, const struct bytes *text)
     }
 }
 
-static void check_damage(const struct bytes *stored, const struct bytes *text)
+static void check_damage(const struct text *stored, const struct text *text)
 {
     uint64_t state = random_seed(stored->size);
     for (int i = 0; i < 50; i++) {
         size_t at = stored->size / 2 + random_below(&state, stored->size / 2 - 4);
-        struct bytes got;
+        struct text got;
         struct bt_error error = {0};
         stored->data[at] ^= 0x10;
         int result = read_memory(stored, &got, &error);
@@ -191,10 +191,10 @@ static void check_damage(const struct bytes *stored, const struct bytes *text)
 
 static void test_cut_and_damaged(void)
 {
-    struct bytes text = random_text(9, 20000);
-    struct bytes gzip = {NULL, 0};
-    struct bytes bzip2 = {NULL, 0};
-    struct bytes xz = {NULL, 0};
+    struct text text = random_text(9, 20000);
+    struct text gzip = {NULL, 0};
+    struct text bzip2 = {NULL, 0};
+    struct text xz = {NULL, 0};
     append_gzip(&gzip, text.data, text.size);
     append_bzip2(&bzip2, text.data, text.size);
     append_xz(&xz, text.data, text.size);
@@ -212,9 +212,9 @@ static void test_cut_and_damaged(void)
 
 static void test_behind_the_members(void)
 {
-    struct bytes text = random_text(5, 1000);
-    struct bytes stored = {NULL, 0};
-    struct bytes got;
+    struct text text = random_text(5, 1000);
+    struct text stored = {NULL, 0};
+    struct text got;
     struct bt_error error = {0};
     append_gzip(&stored, text.data, text.size);
     size_t end = stored.size;
@@ -242,11 +242,11 @@ static void count_calls(void *argument, uint64_t offset, uint64_t size)
 
 static void test_progress(void)
 {
-    struct bytes text = random_text(6, TEXT_BYTES);
+    struct text text = random_text(6, TEXT_BYTES);
     struct test_path *path = test_path_file(text.data, text.size);
     struct bt_error error = {0};
     struct text_reader *reader = text_reader_open(test_path_name(path), &error);
-    struct bytes got;
+    struct text got;
     uint64_t last = 0;
     CU_ASSERT_PTR_NOT_NULL_FATAL(reader);
     text_reader_set_progress(reader, count_calls, &last);

@@ -233,16 +233,16 @@ static void test_early_close(void)
 /* Two captures in one file, as cat joins them, each of two blocks whose ticks begin at 5. */
 static struct test_path *two_captures(struct record records[100])
 {
-    struct bytes both = {0};
+    struct members both = {0};
     test_path_free(raw_file(records, 100, 7, false));
     for (uint8_t id = 1; id <= 2; id++) {
         const struct capture_info info = {
             .id = {id}, .board = "a board", .started_ns = 1, .file_number = 1};
         struct batch batch = {.records = records, .count = 100, .first_tick = 5};
-        bytes_append_header(&both, &info);
-        bytes_append_data(&both, DEFLATE_BEST, &batch);
+        members_append_header(&both, &info);
+        members_append_data(&both, DEFLATE_BEST, &batch);
         batch.first_index = 100;
-        bytes_append_data(&both, DEFLATE_BEST, &batch);
+        members_append_data(&both, DEFLATE_BEST, &batch);
     }
     struct test_path *path = test_path_file(both.bytes, both.size);
     free(both.bytes);

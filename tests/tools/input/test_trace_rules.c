@@ -95,7 +95,7 @@ static void judge_lie(struct trace_verdict *verdict, const struct lie *lie)
                                     .file_records = 100,
                                     .block_records = 40,
                                     .lost = {2, 3},
-                                    .lost_behind = 4,
+                                    .lost_at_end = 4,
                                     .filtered = 7,
                                     .after_stop = 6};
     char folder[FOLDER_PATH_BYTES];
@@ -243,12 +243,12 @@ static void test_loss_alone(void)
                                           .end_index = 7,
                                           .last_tick = 44,
                                           .source = {.known = true, .seen = 7, .accepted = 7}};
-    struct bytes bytes = {0};
-    bytes_append_header(&bytes, &info);
-    bytes_append_data(&bytes, DEFLATE_ZLIB, &first);
-    bytes_append_data(&bytes, DEFLATE_ZLIB, &loss);
-    bytes_append_data(&bytes, DEFLATE_ZLIB, &second);
-    bytes_append_closing(&bytes, &totals);
+    struct members bytes = {0};
+    members_append_header(&bytes, &info);
+    members_append_data(&bytes, DEFLATE_ZLIB, &first);
+    members_append_data(&bytes, DEFLATE_ZLIB, &loss);
+    members_append_data(&bytes, DEFLATE_ZLIB, &second);
+    members_append_closing(&bytes, &totals);
     struct test_path *path = test_path_file(bytes.bytes, bytes.size);
     char name[4096];
     char *paths[] = {name};

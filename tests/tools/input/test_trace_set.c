@@ -59,7 +59,7 @@ static struct capture_set random_set(uint64_t *random)
         if (random_one_in(random, 3))
             set.lost[stage] = random_below(random, 1000);
     if (random_one_in(random, 3))
-        set.lost_behind = random_below(random, 100);
+        set.lost_at_end = random_below(random, 100);
     if (random_one_in(random, 3))
         set.after_stop = random_below(random, 100);
     if (random_one_in(random, 3)) {

@@ -47,7 +47,7 @@ enum way {
     UNCHECKED /* step by step; a step that a signal ends has no branch at its end */
 };
 
-struct run {
+struct program_run {
     const char *const *arguments;
     enum way way;
     struct sum *sum;
@@ -59,7 +59,7 @@ _Noreturn static void fail(const char *what, const struct bt_error *error)
     _exit(99);
 }
 
-static void run_freely(const struct run *run)
+static void run_freely(const struct program_run *run)
 {
     static const struct process_operations operations = {.put = take};
     struct process_settings settings = {
@@ -100,7 +100,7 @@ static void check_step(const struct aria_step *step, const struct aria_state *st
         fail("a step", &error);
 }
 
-static void run_step_by_step(const struct run *run)
+static void run_step_by_step(const struct program_run *run)
 {
     struct aria_settings settings = {.stack = {.environment = environment, .random = random_bytes}};
     struct bt_error error = {.message = ""};
@@ -139,7 +139,7 @@ static void run_step_by_step(const struct run *run)
 
 static void run(void *context)
 {
-    const struct run *run = context;
+    const struct program_run *run = context;
     if (run->way == FREELY)
         run_freely(run);
     else
@@ -153,7 +153,7 @@ static void compare(const char *const *arguments)
     CU_ASSERT_PTR_NOT_NULL_FATAL(sums);
     exec_child_native(&native, arguments, environment);
     for (unsigned way = 0; way < WAYS; way++) {
-        struct run context = {arguments, (enum way)way, &sums[way]};
+        struct program_run context = {arguments, (enum way)way, &sums[way]};
         exec_child_run(&child, run, &context);
         CU_ASSERT_EQUAL(child.status, native.status);
         CU_ASSERT_STRING_EQUAL(child.output, native.output);
@@ -186,7 +186,7 @@ static void compare_output(const char *program, const char *argument)
     static struct exec_child native, child;
     struct sum *sum = exec_child_share(sizeof *sum);
     const char *const arguments[] = {program, argument, NULL};
-    struct run context = {arguments, UNCHECKED, sum};
+    struct program_run context = {arguments, UNCHECKED, sum};
     CU_ASSERT_PTR_NOT_NULL_FATAL(sum);
     exec_child_native(&native, arguments, environment);
     exec_child_run(&child, run, &context);

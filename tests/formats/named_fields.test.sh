@@ -2,7 +2,7 @@
 # gcc refuses values without the name of their field where a struct is marked NAMED_FIELDS: two fields of a
 # record that are swapped would compile otherwise.
 set -eu -o pipefail
-command -v gcc >/dev/null || { echo "gcc is not there"; exit 77; }
+command -v gcc >/dev/null || { echo "gcc is missing"; exit 77; }
 
 compile() { # TEXT
     printf '%s\n' '#include "formats/record/record.h"' '#include "formats/foreign/foreign_source.h"' "$1" >test.c

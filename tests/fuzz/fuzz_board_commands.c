@@ -1,6 +1,6 @@
 /*
  * A host that sends anything to a board whose bus does anything: the input is a script of steps.
- * The board's frames must be valid, numbered without a hole, and account for every request.
+ * The board's frames must be valid, numbered without a gap, and account for every request.
  */
 #include "tests/support/board_rig.h"
 
@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 struct script {
     const uint8_t *data;
     size_t size;
-    uint32_t sessions; /* a host gives each another id */
+    uint32_t sessions; /* each ARM uses a new id */
 };
 
 static uint64_t number(struct script *script, size_t bytes)
@@ -31,7 +31,7 @@ static void say_command(struct board_rig *rig, struct script *script)
     uint8_t body[WIRE_COMMAND_BODY_MAX];
     enum wire_command_code code = (enum wire_command_code)number(script, 1);
     if (code == WIRE_ARM)
-        return; /* say_arm knows which session is next */
+        return; /* say_arm knows the next session */
     size_t size = number(script, 1) % (sizeof body + 1);
     for (size_t i = 0; i < size; i++)
         body[i] = (uint8_t)number(script, 1);

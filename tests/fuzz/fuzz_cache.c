@@ -75,7 +75,7 @@ static bool take_settings(struct input *input, struct hierarchy_settings *settin
     return good;
 }
 
-/* Addresses are near 0, from both sides. */
+/* Addresses close to 0 and to 2^32. */
 static struct record take_record(struct input *input)
 {
     struct record record = {.type = take(input), .size = take(input)};

@@ -1,4 +1,4 @@
-/* Requests to the daemon: any octets are a command or a sentence. */
+/* Requests to the daemon: any octets are a command or give an error message. */
 #include "host/control_command.h"
 
 #include <stdint.h>

@@ -1,4 +1,5 @@
-/* The daemon's configuration: any octets are a configuration or a sentence with a line number. */
+/* The daemon's configuration: any octets are a configuration or give an error message with a line
+ * number. */
 #include "host/config.h"
 
 #include <stdint.h>

@@ -22,7 +22,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define LINKS_MAX   64u /* streams in one conversation: one a deed at most */
+#define LINKS_MAX   64u /* streams in one conversation: at most one per action */
 #define DEEDS_MAX   32u
 #define STOP_MS     2000
 #define SILENCE_MS  3000

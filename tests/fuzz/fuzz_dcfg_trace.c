@@ -1,6 +1,6 @@
 /*
- * DCFG-traces. Everything is read; what EDGE_COUNT promises without end is left after a while. What
- * was read completely is written, and must be read again as the same.
+ * DCFG-traces: reads everything, except that EDGE_COUNTs without end are left after a while. A
+ * trace that was read completely is written, and must read back unchanged.
  */
 #include "formats/dcfg/dcfg_trace_reader.h"
 #include "formats/dcfg/dcfg_trace_writer.h"
@@ -13,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The edges of the first thread that can be written again. */
+/* The edges of the first thread, for writing them again. */
 struct kept {
     uint32_t edges[EDGES_MAX];
     size_t count;
@@ -38,7 +38,7 @@ static void read_chunk(struct dcfg_trace_reader *reader, struct kept *kept)
     kept->good = added == 0;
 }
 
-/* Reads all, into one stream for each chunk; the last stays. 0 or negative. */
+/* Reads everything, into one stream per chunk; keeps the last. Returns 0 or negative. */
 static int read_all(const void *data, size_t size, struct kept *kept)
 {
     struct bt_error error;
@@ -84,7 +84,7 @@ static void write_and_read(const struct kept *kept)
     const char *written = text_writer_memory(text, &size);
     if (read_all(written, size, &again) != 0 || !again.good)
         abort();
-    size_t tail = again.count; /* of the last chunk, which is all that stays */
+    size_t tail = again.count; /* of the last chunk, the only one kept */
     if (tail > kept->count ||
         memcmp(again.edges, kept->edges + kept->count - tail, tail * sizeof *again.edges) != 0)
         abort();

@@ -1,7 +1,7 @@
 /*
- * What the commands show of a graph: names, loops, calls, a picture, and differences from itself,
- * of which there are none, and from the file's last process. All of it ends, whatever the graph
- * claims.
+ * All views of a graph that commands print: names, loops, calls, a picture, and differences. A
+ * graph has none from itself; the others are from the file's last process. All of it ends,
+ * whatever the graph claims.
  */
 #include "formats/base/saturating.h"
 #include "formats/dcfg/dcfg_reader.h"

@@ -1,4 +1,4 @@
-/* What our deflates make of any bytes, both decoders turn back into them. */
+/* Our deflates' output for any bytes: both decoders restore the input. */
 #include "formats/deflate/deflate.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static void must(int good)
         abort();
 }
 
-/* zlib's opinion of a stream. */
+/* Checks a stream with zlib. */
 static void check_with_zlib(const uint8_t *packed, size_t packed_size, const uint8_t *data,
                             size_t size, uint8_t *back)
 {
@@ -37,7 +37,8 @@ static void check(enum deflate_engine engine, const uint8_t *data, size_t size)
     size_t capacity = deflate_bound(size);
     struct deflate_encoder *encoder = deflate_encoder_new(engine, -1, NULL);
     struct deflate_decoder *decoder = deflate_decoder_new(NULL);
-    uint8_t *packed = malloc(capacity); /* of exactly that size, for the sanitizer to watch */
+    uint8_t *packed = malloc(
+        capacity); /* of exactly that size, so that the sanitizer detects accesses past its end */
     uint8_t *back = malloc(size + 1);
     must(encoder && decoder && packed && back);
     must(deflate_encode(encoder, data, size, packed, capacity, &packed_size, &crc, NULL) == 0);

@@ -1,5 +1,5 @@
-/* A filter expression as a user types it: it parses to something a board accepts, or is refused
- * with a sentence. */
+/* A filter expression from a user: it parses to a filter that a board accepts, or is refused with
+ * an error message. */
 #include "formats/record/filter_text.h"
 #include "formats/wire/wire.h"
 

@@ -88,7 +88,7 @@ static void check_curve(const struct series *series, const struct mrc_study_sett
     curve_free(&curve);
 }
 
-/* The counts of a window, and their sum where there is none. */
+/* The count of a bucket in a window; 0 if there is no such window. */
 static uint64_t count_in(const struct series *series, uint64_t window, unsigned bucket,
                          unsigned buckets)
 {

@@ -1,5 +1,5 @@
-/* Packed records from a board: the first two bytes are how many. What unpacks must pack and unpack
- * again to the same. */
+/* Packed records from a board: the first two bytes are their number. Unpacked records must pack and
+ * unpack again to the same. */
 #include "formats/wire/packing.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * Predictors as people write them: any octets are a predictor that works, and is the same one when
- * it is read again from how it is written in full; or a sentence.
+ * Specifications of predictors: any octets give an error message, or a working predictor whose
+ * full text reads back as the same one.
  */
 #include "tools/rondo/predictor.h"
 

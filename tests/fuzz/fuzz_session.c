@@ -1,7 +1,7 @@
 /*
  * A complete session with a board that sends anything. The input is a script of the data on the
- * link: raw bytes, or frames with correct checksums and with the tags and session ids that the host
- * expects, so that the search gets past those checks. At the end the board is unplugged.
+ * link: raw bytes, or frames with correct checksums and with the tags and session ids that the
+ * host expects, so that the search gets past those checks. At the end the board is unplugged.
  */
 #include "driver/session.h"
 

@@ -1,4 +1,4 @@
-/* Everything that opens a trace, on any bytes: as a file, and from any record on. */
+/* Everything that opens a trace, on any bytes: as a file, and from any record. */
 #include "formats/capture/trace_reader.h"
 #include "tests/support/files.h"
 
@@ -8,7 +8,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define BATCH_RECORDS 1000u
 
-/* Reads to the end; there must be one, and no more calls than bytes can explain. */
+/* Reads to the end, which must come after a number of calls that the number of bytes limits. */
 static void read_all(struct source *source, size_t size)
 {
     static struct record records[BATCH_RECORDS];

@@ -1,4 +1,4 @@
-/* A stream from a host, taken apart as a board does it: drop a byte where no command starts. */
+/* Decodes a stream from a host as a board does: drops a byte where no command starts. */
 #include "formats/wire/wire.h"
 
 #include <stdlib.h>
@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
         at += used > 0 ? (size_t)used : 1;
     }
-    /* bodies are judged by more than their CRC */
+    /* a body must be valid in more than its CRC */
     const struct wire_command bare = {.body = data,
                                       .body_bytes = (uint16_t)(size < 0xffff ? size : 0xffff)};
     take_configuration(&bare);

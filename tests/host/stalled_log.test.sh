@@ -47,8 +47,8 @@ await has_records one 1000
 count=$(status .log_lines_dropped)
 stop_daemon
 await grep -q '^bustapd: stopped$' log
-told=$(sed -n 's/^bustapd: \([0-9]*\) lines\? w.* dropped here: .*/\1/p' log | awk '{ n += $1 } END { print n }')
-[ "$told" -eq "$count" ] || fail "$count lines were dropped, the log says $told"
+reported=$(sed -n 's/^bustapd: \([0-9]*\) lines\? w.* dropped here: .*/\1/p' log | awk '{ n += $1 } END { print n }')
+[ "$reported" -eq "$count" ] || fail "$count lines were dropped, the log says $reported"
 wait "$reader"
 verify_files out/one_*.byu.gz
 

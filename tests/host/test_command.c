@@ -68,7 +68,7 @@ static void test_bad(void)
     refused("{\"command\":\"stop\",\"capture\":\"a\\u0000b\"}", "no capture can have that name");
 }
 
-/* Octets of any number, of which none are a request. */
+/* Random octets, none of which are a request. */
 static void refused_octets(const char *octets, size_t size)
 {
     struct control_command command;
@@ -103,8 +103,8 @@ static void test_hostile(void)
     REFUSED("{'command':'status'}");
 }
 
-static const struct test_case cases[] = {{"what may be asked", test_good},
-                                         {"what may not", test_bad},
-                                         {"octets made to harm", test_hostile},
+static const struct test_case cases[] = {{"valid requests", test_good},
+                                         {"invalid requests", test_bad},
+                                         {"hostile octets", test_hostile},
                                          {NULL, NULL}};
 TEST_SUITE(command, cases)

@@ -16,7 +16,7 @@ static struct config *parse(const char *text)
     return config;
 }
 
-/* Whether text is refused with exactly this sentence. */
+/* Whether text is refused with exactly this message. */
 static void refused(const char *text, const char *sentence)
 {
     struct config *config = parse(text);
@@ -183,11 +183,11 @@ static void test_damage(void)
     }
 }
 
-static const struct test_case cases[] = {{"everything a file can say", test_everything},
+static const struct test_case cases[] = {{"all keys and sections", test_everything},
                                          {"an empty file", test_empty},
                                          {"keys and sections out of place", test_places},
-                                         {"lines that are none", test_lines},
-                                         {"values that make no sense", test_values},
+                                         {"invalid lines", test_lines},
+                                         {"invalid values", test_values},
                                          {"damage", test_damage},
                                          {NULL, NULL}};
 TEST_SUITE(config, cases)

@@ -23,7 +23,7 @@ static void begin_capture(struct captured *captured)
     close(captured->pipe[1]);
 }
 
-/* Puts what was written into text, which has size octets. */
+/* Copies the captured output to text, which has room for size octets. */
 static void end_capture(struct captured *captured, char *text, size_t size)
 {
     size_t used = 0;

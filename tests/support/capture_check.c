@@ -137,20 +137,20 @@ static bool check_data(struct state *state, const struct capture_member *member,
 static bool check_closing(struct state *state, const struct capture_totals *totals)
 {
     struct capture_check *check = state->check;
-    uint64_t behind = totals->end_index - state->index; /* refused by the disk */
+    uint64_t unwritten = totals->end_index - state->index; /* refused by the disk */
     struct loss lost = {.first_tick = 0};
     memcpy(lost.count, totals->file_lost, sizeof lost.count);
     if (totals->file_records != state->file_records ||
-        loss_total(&lost) != loss_total(&state->file_lost) + behind)
+        loss_total(&lost) != loss_total(&state->file_lost) + unwritten)
         return wrong(state, "file %u: totals of the file", state->info.file_number);
     memcpy(lost.count, totals->capture_lost, sizeof lost.count);
     if (totals->capture_records + loss_total(&lost) != totals->end_index)
         return wrong(state, "file %u: totals of the capture", state->info.file_number);
     if (check->first_number == 1 && (totals->capture_records != check->records ||
-                                     loss_total(&lost) != loss_total(&check->lost) + behind))
+                                     loss_total(&lost) != loss_total(&check->lost) + unwritten))
         return wrong(state, "file %u: totals of the capture are not the sum",
                      state->info.file_number);
-    if (behind > 0 && (!totals->final || totals->file_lost[LOSS_DISK] == 0))
+    if (unwritten > 0 && (!totals->final || totals->file_lost[LOSS_DISK] == 0))
         return wrong(state, "file %u: a hole after the end", state->info.file_number);
     if (totals->final && totals->source.known &&
         totals->end_index + totals->after_stop != totals->source.accepted)

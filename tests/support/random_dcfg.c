@@ -605,11 +605,11 @@ static char *blocks(struct scribe *scribe, struct dcfg_range range)
     fputc(']', sheet.file);
     for (uint32_t i = 0; i < range.count; i++) {
         const struct dcfg_block *block = &scribe->process->blocks[range.first + i];
-        bool told = block->count != DCFG_COUNT_UNKNOWN;
+        bool known = block->count != DCFG_COUNT_UNKNOWN;
         struct parts cells = {{integer(scribe, block->id), integer(scribe, block->offset),
                                integer(scribe, block->size), integer(scribe, block->instructions),
                                integer(scribe, block->last_instruction),
-                               told ? integer(scribe, block->count) : NULL},
+                               known ? integer(scribe, block->count) : NULL},
                               6};
         sheet_row(&sheet, &cells, "");
     }
@@ -751,9 +751,9 @@ static char *processes(struct scribe *scribe)
     sheet_begin(&sheet, scribe, columns);
     for (uint32_t i = 0; i < scribe->graph->process_count; i++) {
         const struct dcfg_process *process = scribe->process = scribe->graph->processes[i];
-        bool told = process->instructions != DCFG_COUNT_UNKNOWN;
+        bool known = process->instructions != DCFG_COUNT_UNKNOWN;
         struct parts data = {
-            {told ? integer(scribe, process->instructions) : NULL,
+            {known ? integer(scribe, process->instructions) : NULL,
              process->threads_counted > 0
                  ? count_array(scribe, process->thread_instructions, process->threads_counted)
                  : NULL,

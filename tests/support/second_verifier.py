@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Says of captures whether they are accounted for, from doc/capture-file.md alone: the numbers are its rules.
+"""Checks whether captures account for every request, from doc/capture-file.md alone: the numbers are its rules.
 
 usage: second_verifier.py FILE...    exit status 0 if every capture in the files is accounted for
 As a module: verify(paths) returns None, or why not.
@@ -24,7 +24,7 @@ def crc32c(data):
 
 
 class Refused(Exception):
-    """A rule that does not hold."""
+    """A broken rule."""
 
 
 def check(condition, rule, what=""):
@@ -36,7 +36,7 @@ PAYLOAD = {1: 424, 2: 104, 3: 344}  # LEN by kind
 
 
 def read_member(data, at):
-    """Rules 1 to 3. The kind, the payload, its records, and where the member ends."""
+    """Rules 1 to 3. Returns the kind, the payload, its records, and the end of the member."""
     check(data[at:at + 10] == b"\x1f\x8b\x08\x04" + bytes(4) + b"\x00\xff" and len(data) >= at + 24, 1)
     xlen, subfield, length, kind, version = struct.unpack_from("<H2sHBB", data, at + 10)
     size, = struct.unpack_from("<I", data, at + 20)
@@ -81,7 +81,7 @@ class File:
 
 
 def read_files(path):
-    """Rule 4: the files in a path."""
+    """Rule 4: the files of a path."""
     with open(path, "rb") as source:
         data = source.read()
     files, at = [], 0
@@ -104,7 +104,7 @@ def read_files(path):
 
 
 def check_data(file, tick, exact):
-    """Rules 6 to 11. The expected index and previous tick, and whether the last member has records."""
+    """Rules 6 to 11. Returns the expected index, the previous tick, and whether the last member has records."""
     index, losses = file.first_index, [0] * 4
     for number, (payload, times, parts) in enumerate(file.data):
         count, gap, first_index, first_tick, last_tick, *rest = struct.unpack_from("<II9Q", payload, 8)
@@ -127,7 +127,7 @@ def check_data(file, tick, exact):
 
 
 def check_closing(file, index, tick, losses):
-    """Rules 12 to 17. How many requests were lost behind the last data member."""
+    """Rules 12 to 17. Returns the number of requests lost after the last data member."""
     p = file.closing
     file.end, file.final, file.known = p[8], p[9] != 0, p[10] != 0
     records, *file_lost = struct.unpack_from("<5Q", p, 16)
@@ -136,11 +136,11 @@ def check_closing(file, index, tick, losses):
     file.end_index, last_tick, after_stop = struct.unpack_from("<3Q", p, 96)
     check(records == sum(len(times) for _, times, _ in file.data), 12)
     check(all(a >= b for a, b in zip(file_lost, losses)), 13)
-    behind = sum(file_lost) - sum(losses)
-    check(behind == file.end_index - index, 13)
+    at_end = sum(file_lost) - sum(losses)
+    check(at_end == file.end_index - index, 13)
     check(not (file.end == 1 and file.final) and not (2 <= file.end <= 6 and not file.final), 15)
     if file.end != 7 or file.final:
-        check(tick is None or last_tick == tick or (behind and last_tick > tick), 14)
+        check(tick is None or last_tick == tick or (at_end and last_tick > tick), 14)
         check(sum(file.counts) == file.end_index, 16)
         check(all(a >= b for a, b in zip(file.counts, file.own)), 16)
         check(file.number != 1 or file.counts == file.own, 16)
@@ -148,11 +148,11 @@ def check_closing(file, index, tick, losses):
         seen, accepted, filtered, above, undecoded, lost = struct.unpack_from("<6Q", p, 128)
         check(seen == accepted + filtered + above + undecoded and accepted == file.end_index + after_stop, 17)
         check(file.counts[1] <= lost <= accepted, 17)
-    return behind
+    return at_end
 
 
 def check_capture(files, everything):
-    """Rules 18 to 22, and those that go from file to file."""
+    """Rules 18 to 22, and the rules across files."""
     first, last = files[0], files[-1]
     check(all(file.common == first.common for file in files), 18)
     check([file.number for file in files] == list(range(first.number, first.number + len(files))), 19)

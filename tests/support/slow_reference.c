@@ -52,10 +52,10 @@ static bool is_cache_above(const struct slow_cache *cache, const struct slow_sto
 /* Invalidates a line above one that is invalidated, and merges its dirty data into that one (a line
  * whose fill is under way holds only the bytes just written). */
 static void give_up_into(struct slow_cache *cache, struct slow_store *above, struct slow_line *line,
-                         struct slow_line *gone, const struct slow_store *store, bool to_write)
+                         struct slow_line *evicted, const struct slow_store *store, bool to_write)
 {
     uint64_t address = line->number * above->settings.line;
-    uint32_t *into = gone->bytes + address % store->settings.line;
+    uint32_t *into = evicted->bytes + address % store->settings.line;
     struct slow_line taken = slow_take(line);
     above->counters.back_invalidations++;
     if (to_write)
@@ -64,12 +64,12 @@ static void give_up_into(struct slow_cache *cache, struct slow_store *above, str
         if ((taken.dirty >> (i / above->settings.sub_block) & 1) && taken.bytes[i] != SLOW_UNKNOWN)
             into[i] = taken.bytes[i];
     if (taken.dirty)
-        gone->dirty = 1;
+        evicted->dirty = 1;
     free(taken.bytes);
 }
 
 void slow_give_up_above(struct slow_cache *cache, const struct slow_store *store,
-                        struct slow_line *gone, bool to_write)
+                        struct slow_line *evicted, bool to_write)
 {
     /* the cache nearest to the processor has the newest bytes, so it comes last */
     for (unsigned level = store->level; level-- > 0;)
@@ -81,8 +81,8 @@ void slow_give_up_above(struct slow_cache *cache, const struct slow_store *store
             for (uint64_t i = 0; i < count; i++) {
                 struct slow_line *line = above->lines + i;
                 if (line->there &&
-                    line->number * above->settings.line / store->settings.line == gone->number)
-                    give_up_into(cache, above, line, gone, store, to_write);
+                    line->number * above->settings.line / store->settings.line == evicted->number)
+                    give_up_into(cache, above, line, evicted, store, to_write);
             }
         }
 }

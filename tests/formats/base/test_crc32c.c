@@ -1,4 +1,4 @@
-/* CRC-32C: each way of computing it gives the same. */
+/* CRC-32C: all ways to compute it give the same value. */
 #include "formats/base/crc32c.h"
 #include "tests/suites.h"
 #include "tests/support/random.h"
@@ -33,7 +33,7 @@ static void test_same_by_all_ways(void)
 
 static const struct test_case cases[] = {
     {"the check value", test_check_value},
-    {"the same by all ways", test_same_by_all_ways},
+    {"all ways agree", test_same_by_all_ways},
     {NULL, NULL},
 };
 TEST_SUITE(crc32c, cases)

@@ -1,4 +1,4 @@
-/* Errors: what their messages may hold, and which of them tell the same. */
+/* Errors: the characters in their messages, and which of them have the same reason. */
 #include "formats/base/error.h"
 
 #include "tests/suites.h"
@@ -31,7 +31,7 @@ static void test_same_reason(void)
         CU_ASSERT_EQUAL(bt_same_reason(pairs[i].a, pairs[i].b), pairs[i].same);
 }
 
-/* What a file or a file's name holds does not get at the terminal. */
+/* Control characters from a file or its name do not reach the terminal. */
 static void test_printable(void)
 {
     struct bt_error error;

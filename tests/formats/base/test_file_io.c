@@ -9,9 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SIZE (512u * 1024u) /* more than a pipe holds */
+#define SIZE (512u * 1024u) /* more than a pipe's capacity */
 
-/* The other end of a pipe: takes what comes, or sends, only after a while. */
+/* The other end of a pipe: reads or writes, after a delay. */
 struct other {
     int file;
     size_t bytes;
@@ -100,8 +100,8 @@ static void test_failures(void)
     CU_ASSERT_EQUAL(file_read_at(-1, &byte, 1, 0), -1);
 }
 
-static const struct test_case cases[] = {{"writing waits where it would block", test_write_waits},
-                                         {"reading waits where it would block", test_read_waits},
+static const struct test_case cases[] = {{"a write that would block waits", test_write_waits},
+                                         {"a read that would block waits", test_read_waits},
                                          {"failures are reported", test_failures},
                                          {NULL, NULL}};
 TEST_SUITE(file_io, cases)

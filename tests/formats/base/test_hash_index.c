@@ -6,7 +6,7 @@
 
 #define ELEMENTS 3000u
 
-/* The number of the one element found with a hash; -1: none; -2: several. */
+/* Returns the number of the only element with a hash; -1: none; -2: several. */
 static long only(const struct hash_index *index, uint32_t hash)
 {
     long found = -1;
@@ -124,7 +124,7 @@ static void compare(const struct hash_index *index, const struct twin *twin, uin
     CU_ASSERT_EQUAL(found, count_of(twin, hash));
 }
 
-/* Removes an element as callers do that keep their arrays dense: the last one gets its number. */
+/* Removes an element as callers with dense arrays do: the last one takes its number. */
 static void remove_one(struct hash_index *index, struct twin *twin, uint32_t number)
 {
     const uint32_t last = (uint32_t)--twin->count;
@@ -140,7 +140,7 @@ static void run_beside_twin(uint64_t seed)
     struct hash_index index = {0};
     struct twin twin = {.count = 0};
     uint64_t random = random_seed(seed);
-    /* few distinct hashes in some runs, which crowd at the end of the table in others */
+    /* few distinct hashes in some runs; hashes that collide at the end of the table in others */
     const uint32_t range = random_one_in(&random, 2) ? 50 : UINT32_MAX;
     const uint32_t base = random_one_in(&random, 2) ? 0 : UINT32_MAX - 20;
     for (unsigned step = 0; step < 2 * ELEMENTS; step++) {

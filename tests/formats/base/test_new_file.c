@@ -1,4 +1,4 @@
-/* Files that get their names when they are complete; what has the names they want stays. */
+/* Files that get their names when they are complete; existing files stay. */
 #define _GNU_SOURCE /* O_TMPFILE, prctl, syscall numbers */
 #include "formats/base/new_file.h"
 
@@ -20,20 +20,20 @@
 
 #define NAME_BYTES (FOLDER_PATH_BYTES + 32)
 
-struct pc_map_entry {
+struct new_file_fixture {
     char folder[FOLDER_PATH_BYTES];
     char path[NAME_BYTES];
 };
 
-static void set_up(struct pc_map_entry *place)
+static void set_up(struct new_file_fixture *fixture)
 {
-    folder_make(place->folder);
-    snprintf(place->path, sizeof place->path, "%s/x", place->folder);
+    folder_make(fixture->folder);
+    snprintf(fixture->path, sizeof fixture->path, "%s/x", fixture->folder);
 }
 
-static size_t count(const struct pc_map_entry *place)
+static size_t count(const struct new_file_fixture *fixture)
 {
-    struct folder_list list = folder_list(place->folder, "");
+    struct folder_list list = folder_list(fixture->folder, "");
     size_t files = list.count;
     folder_list_free(&list);
     return files;
@@ -57,9 +57,9 @@ static bool has_text(const char *path, const char *text)
     return strcmp(got, text) == 0;
 }
 
-static struct new_file *begin(const struct pc_map_entry *place, enum new_file_name name)
+static struct new_file *begin(const struct new_file_fixture *fixture, enum new_file_name name)
 {
-    struct new_file *file = new_file_begin(place->path, name, NULL);
+    struct new_file *file = new_file_begin(fixture->path, name, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(file);
     CU_ASSERT_EQUAL(write(new_file_descriptor(file), "new", 3), 3);
     CU_ASSERT_EQUAL(new_file_synchronise(file, NULL), 0);
@@ -72,62 +72,62 @@ static void commit(struct new_file *file)
     new_file_free(file);
 }
 
-/* A name that is free, and one that is not; what is there to the last moment. */
+/* A free name and a taken one; the existing file stays until the end. */
 static void test_names(void)
 {
-    struct pc_map_entry place;
+    struct new_file_fixture fixture;
     struct bt_error error;
-    set_up(&place);
-    struct new_file *file = begin(&place, NEW_FILE_ONLY);
-    CU_ASSERT_NOT_EQUAL(access(place.path, F_OK), 0);
+    set_up(&fixture);
+    struct new_file *file = begin(&fixture, NEW_FILE_ONLY);
+    CU_ASSERT_NOT_EQUAL(access(fixture.path, F_OK), 0);
     commit(file);
-    CU_ASSERT(has_text(place.path, "new"));
-    put_text(place.path, "old");
-    file = begin(&place, NEW_FILE_REPLACES);
-    CU_ASSERT(has_text(place.path, "old"));
+    CU_ASSERT(has_text(fixture.path, "new"));
+    put_text(fixture.path, "old");
+    file = begin(&fixture, NEW_FILE_REPLACES);
+    CU_ASSERT(has_text(fixture.path, "old"));
     commit(file);
-    CU_ASSERT(has_text(place.path, "new"));
-    unlink(place.path);
-    file = begin(&place, NEW_FILE_ONLY);
-    put_text(place.path, "other");
+    CU_ASSERT(has_text(fixture.path, "new"));
+    unlink(fixture.path);
+    file = begin(&fixture, NEW_FILE_ONLY);
+    put_text(fixture.path, "other");
     CU_ASSERT_EQUAL(new_file_commit(file, &error), BT_IO);
     CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "x exists already"));
     new_file_free(file);
-    CU_ASSERT(has_text(place.path, "other"));
-    new_file_free(begin(&place, NEW_FILE_REPLACES)); /* given up */
-    CU_ASSERT(has_text(place.path, "other"));
-    CU_ASSERT_EQUAL(count(&place), 1);
-    folder_remove(place.folder);
+    CU_ASSERT(has_text(fixture.path, "other"));
+    new_file_free(begin(&fixture, NEW_FILE_REPLACES)); /* discarded */
+    CU_ASSERT(has_text(fixture.path, "other"));
+    CU_ASSERT_EQUAL(count(&fixture), 1);
+    folder_remove(fixture.folder);
 }
 
-/* Whatever has the names that a file could have meanwhile. */
+/* Other files have the names that a part file may use. */
 static void test_part_names(void)
 {
     char part[4][NAME_BYTES + 16], target[NAME_BYTES];
-    struct pc_map_entry place;
+    struct new_file_fixture fixture;
     struct stat status;
-    set_up(&place);
+    set_up(&fixture);
     for (int i = 0; i < 4; i++)
-        snprintf(part[i], sizeof part[i], "%s.part-%d", place.path, i + 1);
-    snprintf(target, sizeof target, "%s/target", place.folder);
-    put_text(place.path, "old");
+        snprintf(part[i], sizeof part[i], "%s.part-%d", fixture.path, i + 1);
+    snprintf(target, sizeof target, "%s/target", fixture.folder);
+    put_text(fixture.path, "old");
     put_text(target, "target");
     put_text(part[0], "somebody's");
     CU_ASSERT_EQUAL(symlink("target", part[1]), 0);
     CU_ASSERT_EQUAL(mkfifo(part[2], 0600), 0);
     CU_ASSERT_EQUAL(mkdir(part[3], 0700), 0);
-    commit(begin(&place, NEW_FILE_REPLACES));
-    CU_ASSERT(has_text(place.path, "new"));
+    commit(begin(&fixture, NEW_FILE_REPLACES));
+    CU_ASSERT(has_text(fixture.path, "new"));
     CU_ASSERT(has_text(target, "target"));
     CU_ASSERT(has_text(part[0], "somebody's"));
     CU_ASSERT(lstat(part[1], &status) == 0 && S_ISLNK(status.st_mode));
     CU_ASSERT(lstat(part[2], &status) == 0 && S_ISFIFO(status.st_mode));
     CU_ASSERT(lstat(part[3], &status) == 0 && S_ISDIR(status.st_mode));
-    CU_ASSERT_EQUAL(count(&place), 6);
-    folder_remove(place.folder);
+    CU_ASSERT_EQUAL(count(&fixture), 6);
+    folder_remove(fixture.folder);
 }
 
-/* The same where no file can be without a name; answers EOPNOTSUPP as such file systems do. */
+/* Makes the kernel answer EOPNOTSUPP, as file systems without unnamed files do. */
 static bool forbid_unnamed_files(void)
 {
     struct sock_filter program[] = {
@@ -170,6 +170,6 @@ static const struct test_case cases[] = {
     {"names", test_names},
     {"names that are taken", test_part_names},
     {"a file system without unnamed files", test_no_unnamed_files},
-    {"a folder that is not there", test_no_folder},
+    {"a missing folder", test_no_folder},
     {NULL, NULL}};
 TEST_SUITE(new_file, cases)

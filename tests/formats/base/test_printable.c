@@ -1,5 +1,5 @@
 #define _DEFAULT_SOURCE /* strdup, open_memstream */
-/* What text from anywhere may do to a terminal or a log: nothing. */
+/* Text from anywhere has no effect on a terminal or a log. */
 #include "formats/base/printable.h"
 
 #include "formats/base/utf8.h"
@@ -27,9 +27,9 @@ static const struct {
      "?31m"}, /* and raw */
     {"\xe2\x82\xac \xc3\x9f \xc3\x80", "\xe2\x82\xac \xc3\x9f \xc3\x80"},
     {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
-    {"\xc3", "\xc3"},             /* cut off */
-    {"\xe2\x82", "\xe2?"},        /* cut off within a character: 0x82 stands alone */
-    {"\xe0\x82\x9b", "\xe0??"},   /* longer than need be */
+    {"\xc3", "\xc3"},             /* truncated */
+    {"\xe2\x82", "\xe2?"},        /* truncated: 0x82 remains */
+    {"\xe0\x82\x9b", "\xe0??"},   /* overlong encoding */
     {"\xed\xa0\x80", "\xed\xa0?"} /* a surrogate */
 };
 
@@ -53,7 +53,7 @@ static void test_texts(void)
     }
 }
 
-/* Every character that Unicode calls a control goes, and no other one. */
+/* Replaces exactly those characters that Unicode classifies as controls. */
 static void test_every_character(void)
 {
     for (unsigned c = 1; c < 0x800; c++) {

@@ -1,4 +1,4 @@
-/* Numbers as people write them, and as they read them. */
+/* Reading and printing numbers with units. */
 #include "formats/base/quantity.h"
 #include "tests/suites.h"
 

@@ -1,4 +1,4 @@
-/* Sums and products that stop at UINT64_MAX. */
+/* Sums and products that saturate at UINT64_MAX. */
 #include "formats/base/saturating.h"
 
 #include "tests/suites.h"

@@ -1,4 +1,4 @@
-/* Members of a capture file: every field round trips, and no damage goes unseen. */
+/* Members of a capture file: every field round trips, and all damage is detected. */
 #include "formats/capture/capture_file.h"
 #include "tests/suites.h"
 #include "tests/support/members.h"
@@ -63,8 +63,7 @@ static struct members make_data_member(struct batch *batch, size_t count, uint64
     return member;
 }
 
-/* gunzips one member with zlib, as any gzip program would; returns the bytes that came out, or -1.
- */
+/* Unpacks one member with zlib, as any gzip program does; returns the number of bytes, or -1. */
 static long plain_gunzip(const uint8_t *member, size_t size, void *out, size_t capacity)
 {
     z_stream stream = {0};
@@ -167,7 +166,7 @@ static void test_data_round_trip(void)
     deflate_decoder_free(decoder);
 }
 
-/* An uncounted gap of no length, which nobody should write, is not overlooked. */
+/* An uncounted gap of length 0, which no writer should produce, is still reported. */
 static void test_uncounted_gap_without_length(void)
 {
     const struct batch batch = {.first_index = 7, .gap = {.milliseconds = 0, .uncounted = true}};
@@ -181,7 +180,7 @@ static void test_uncounted_gap_without_length(void)
     free(bytes.bytes);
 }
 
-/* Whether a member is taken for good, records and all. */
+/* Whether a member is accepted, including its records. */
 static bool accepted(struct deflate_decoder *decoder, const uint8_t *bytes, size_t size,
                      struct record *records, size_t capacity)
 {
@@ -269,7 +268,7 @@ static void test_levels_and_engines(void)
     }
 }
 
-/* Not compressed, by level or in a hurry, is as good a stream as any. */
+/* Stored blocks, by level or in a hurry, form a valid stream. */
 static void test_stored(void)
 {
     struct bt_error error;
@@ -302,10 +301,10 @@ static const struct test_case cases[] = {
     {"closing member round trip", test_closing_round_trip},
     {"data member round trip, by our reader and by zlib", test_data_round_trip},
     {"uncounted gap without length", test_uncounted_gap_without_length},
-    {"every flipped bit is seen", test_every_flipped_bit_is_seen},
+    {"every flipped bit is detected", test_every_flipped_bit_is_seen},
     {"every cut asks for more", test_every_cut_asks_for_more},
     {"text from files is harmless", test_text_from_files_is_harmless},
     {"compression levels and engines", test_levels_and_engines},
-    {"blocks that are stored", test_stored},
+    {"stored blocks", test_stored},
     {NULL, NULL}};
 TEST_SUITE(capture_file, cases)

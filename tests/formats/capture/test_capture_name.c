@@ -1,4 +1,4 @@
-/* Which names are those of capture files. */
+/* Which names are names of capture files. */
 #include "formats/capture/capture_name.h"
 
 #include "tests/suites.h"

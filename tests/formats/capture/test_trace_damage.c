@@ -1,4 +1,4 @@
-/* Damaged capture files: whatever headers claim, every whole block is found, in linear time. */
+/* Damaged capture files: whatever headers claim, every intact block is found, in linear time. */
 #include "formats/base/crc32c.h"
 #include "formats/capture/crc_trail.h"
 #include "formats/capture/trace_reader.h"
@@ -14,7 +14,7 @@
 #define RECORDS 600u
 #define BLOCK   40u
 
-/* Of a member in doc/capture-file.md: where it says how many bytes it has. */
+/* Offset of the number of bytes in a member (doc/capture-file.md). */
 #define AT_MEMBER_BYTES 20u
 
 /* --- CRCs of ranges --- */
@@ -58,7 +58,7 @@ static void test_trail(void)
 
 /* --- reading --- */
 
-/* All records of the whole blocks. */
+/* All records of the intact blocks. */
 struct found {
     struct record *records;
     size_t count, capacity;
@@ -102,7 +102,7 @@ static struct found read_all(const struct members *file, bool pipe)
     return found;
 }
 
-/* A capture of random requests, which it puts into records. */
+/* Makes a capture of random requests, and copies them to records. */
 static struct members make_capture(struct record records[RECORDS], uint64_t *random)
 {
     struct members file = {0};
@@ -111,7 +111,7 @@ static struct members make_capture(struct record records[RECORDS], uint64_t *ran
     return file;
 }
 
-/* The plain algorithm, which may examine each byte for each header before it. */
+/* Reads with the plain algorithm, which may examine each byte for each header before it. */
 static struct found read_plainly(const struct members *file)
 {
     static struct record room[CAPTURE_MEMBER_RECORDS_MAX];
@@ -138,7 +138,8 @@ static bool same(const struct found *a, const struct found *b)
            (a->count == 0 || memcmp(a->records, b->records, a->count * sizeof *a->records) == 0);
 }
 
-/* Makes the header of the member at bytes claim member_bytes, with a correct CRC of the header. */
+/* Sets the size in the header of the member at bytes to member_bytes, with a correct CRC of the
+ * header. */
 static void claim(uint8_t *bytes, size_t left, uint32_t member_bytes)
 {
     struct capture_member member;
@@ -210,7 +211,8 @@ static void test_right_claims_cost_linear_time(void)
         append_claim(&file, SIZE + 1000 - (uint32_t)file.size);
     file.size = SIZE + 1000;
     struct capture_member member;
-    for (size_t at = SIZE; at-- > first;) /* backwards: each is in the claims of those before it */
+    for (size_t at = SIZE;
+         at-- > first;) /* backwards: each is covered by the claims of those before it */
         if (capture_get_member(&member, file.bytes + at, file.size - at, NULL) == 1)
             make_right(file.bytes + at, file.size - at);
     members_append_capture(&file, records, RECORDS, BLOCK, NULL);
@@ -284,8 +286,8 @@ static void test_every_mutant_keeps_its_whole_blocks(void)
 static const struct test_case cases[] = {
     {"CRCs of two parts are combined", test_shift},
     {"CRCs of ranges", test_trail},
-    {"claims that overlap cost linear time", test_overlapping_claims_cost_linear_time},
-    {"claims with the right CRC cost linear time", test_right_claims_cost_linear_time},
-    {"every mutant keeps its whole blocks", test_every_mutant_keeps_its_whole_blocks},
+    {"overlapping claims cost linear time", test_overlapping_claims_cost_linear_time},
+    {"claims with correct CRCs cost linear time", test_right_claims_cost_linear_time},
+    {"every mutant keeps its intact blocks", test_every_mutant_keeps_its_whole_blocks},
     {NULL, NULL}};
 TEST_SUITE(trace_damage, cases)

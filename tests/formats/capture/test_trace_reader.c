@@ -1,5 +1,5 @@
-/* Every kind of trace, from files and pipes, whole and damaged: what is whole is always delivered.
- */
+/* Every kind of trace, from files and pipes, intact and damaged: intact data is always
+ * delivered. */
 #include "formats/capture/trace_reader.h"
 #include "tests/suites.h"
 #include "tests/support/files.h"
@@ -16,7 +16,7 @@
 #define RECORDS 1000
 #define BLOCK   64
 
-/* What one reading of a trace gave. */
+/* Results of reading a trace. */
 struct reading {
     struct record records[4 * RECORDS];
     uint64_t indices[4 * RECORDS];
@@ -27,11 +27,11 @@ struct reading {
     unsigned notes;
     bool closed;
     int result;            /* of the last call */
-    struct bt_error first; /* told first, */
+    struct bt_error first; /* first message, */
     struct bt_error error; /* and last */
 };
 
-/* Reads on to the end, in batches of the given capacity. */
+/* Reads to the end, in batches of the given capacity. */
 static void read_all(struct trace_reader *reader, struct reading *reading, size_t capacity)
 {
     struct record *room = malloc(capacity * sizeof *room);
@@ -66,7 +66,7 @@ static void read_all(struct trace_reader *reader, struct reading *reading, size_
     free(room);
 }
 
-/* Opens bytes as a file or a pipe, seeks if asked to, and reads all. */
+/* Opens bytes as a file or a pipe, seeks unless from is 0, and reads everything. */
 static struct reading read_bytes(const void *bytes, size_t size, bool pipe, unsigned how,
                                  uint64_t from, size_t capacity)
 {
@@ -84,7 +84,7 @@ static struct reading read_bytes(const void *bytes, size_t size, bool pipe, unsi
     return reading;
 }
 
-/* Records that all traces of these tests are made of. */
+/* The records of all traces of these tests. */
 static struct record *sample(void)
 {
     static struct record records[RECORDS];
@@ -93,7 +93,7 @@ static struct record *sample(void)
     return records;
 }
 
-/* Whether what was read is the sample from a record on. */
+/* Whether the records read are those of the sample, beginning with number `from`. */
 static bool is_sample(const struct reading *reading, size_t from)
 {
     return reading->count == RECORDS - from &&
@@ -259,8 +259,8 @@ static void test_capture_seek(void)
         CU_ASSERT(memcmp(r.ticks, whole.ticks + from, r.count * sizeof *r.ticks) == 0);
         CU_ASSERT(memcmp(r.indices, whole.indices + from, r.count * sizeof *r.indices) == 0);
     }
-    struct reading behind = read_bytes(file.bytes, file.size, false, 0, RECORDS + 999, 50);
-    CU_ASSERT(behind.count == 0 && behind.damage == 0 && behind.closed);
+    struct reading past_end = read_bytes(file.bytes, file.size, false, 0, RECORDS + 999, 50);
+    CU_ASSERT(past_end.count == 0 && past_end.damage == 0 && past_end.closed);
     free(file.bytes);
 }
 
@@ -297,8 +297,8 @@ static bool is_part(size_t record)
     return place == 0 ? block % 3 == 1 : block % 3 != 0 && place % 3 == 0;
 }
 
-/* Members with parts come as batches, whatever their size and wherever they begin: each part begins
- * one that tells its gap, and no mark is left. */
+/* Members with parts are delivered as batches, whatever their size and wherever they begin: each
+ * part begins a batch with its gap, and no mark is left. */
 static void test_parts(void)
 {
     struct members file = {0};
@@ -330,7 +330,7 @@ static void test_parts(void)
     free(file.bytes);
 }
 
-/* The same for who wants members as they are: marks are left, and counted. */
+/* For readers that want unchanged members, marks are kept, and counted. */
 static void test_parts_kept(void)
 {
     struct members file = {0};
@@ -388,8 +388,7 @@ static void test_seeking_back_and_forth(void)
     free(file.bytes);
 }
 
-/* Whether a reading of a damaged file holds every record of every data member but those from..to.
- */
+/* Whether every record of a damaged file was read except those from..to. */
 static bool has_all_but(const struct reading *r, size_t from, size_t to)
 {
     return r->count == RECORDS - (to - from) &&
@@ -437,7 +436,7 @@ static void test_every_cut_keeps_whole_blocks(void)
         if (cut >= file.size - 370)
             expected = RECORDS;
         if (cut < offsets[0])
-            continue; /* not yet to be told from other gzip data */
+            continue; /* indistinguishable from other gzip data */
         CU_ASSERT_EQUAL(r.count, expected);
         CU_ASSERT_EQUAL(memcmp(r.records, sample(), r.count * RECORD_BYTES), 0);
         CU_ASSERT(r.damage > 0 && !r.closed);
@@ -445,7 +444,7 @@ static void test_every_cut_keeps_whole_blocks(void)
     free(file.bytes);
 }
 
-static void test_missing_and_doubled_blocks_are_told(void)
+static void test_missing_and_duplicate_blocks(void)
 {
     struct members file = {0};
     struct members changed = {0};
@@ -462,7 +461,7 @@ static void test_missing_and_doubled_blocks_are_told(void)
     members_append(&changed, file.bytes + offsets[2], file.size - offsets[2]);
     r = read_bytes(changed.bytes, changed.size, false, 0, 0, 100);
     CU_ASSERT(r.count == RECORDS + BLOCK && r.damage == 2);
-    changed.size = 0; /* without its last data member: only the closing member knows of it */
+    changed.size = 0; /* without its last data member: only the closing member counts it */
     members_append(&changed, file.bytes, offsets[RECORDS / BLOCK]);
     members_append(&changed, file.bytes + file.size - 370, 370);
     r = read_bytes(changed.bytes, changed.size, false, 0, 0, 100);
@@ -472,7 +471,7 @@ static void test_missing_and_doubled_blocks_are_told(void)
     free(changed.bytes);
 }
 
-static void test_files_one_behind_the_other(void)
+static void test_consecutive_files(void)
 {
     struct members file = {0};
     members_append_capture(&file, sample(), RECORDS, BLOCK, NULL);
@@ -500,14 +499,14 @@ static void test_seeking_in_a_pipe(void)
     CU_ASSERT_EQUAL_FATAL(trace_reader_open(&reader, test_path_name(path), 0, &error), 0);
     CU_ASSERT_EQUAL(trace_reader_seek(reader, 500, &error), 0);
     CU_ASSERT_EQUAL(trace_reader_position(reader), 500);
-    CU_ASSERT_EQUAL(trace_reader_seek(reader, 499, &error), BT_USAGE); /* a pipe has no way back */
+    CU_ASSERT_EQUAL(trace_reader_seek(reader, 499, &error), BT_USAGE); /* a pipe cannot seek back */
     source_close(trace_reader_source(reader));
     test_path_free(path);
     free(file.bytes);
 }
 
-/* Members are larger than what is read ahead, so that they are skipped, not only consumed. */
-static void test_seeking_past_what_is_buffered(void)
+/* Members are larger than the read-ahead, so that they are skipped, not only consumed. */
+static void test_seeking_past_buffered(void)
 {
     enum { COUNT = 400000, LARGE = 300000 };
     uint64_t random = random_seed(3);
@@ -535,7 +534,7 @@ static void test_seeking_past_what_is_buffered(void)
     free(file.bytes);
 }
 
-/* A header damaged in front of the place sought: its block has no ordinals, and that is told. */
+/* A damaged header before the target: its block has no record numbers, which is reported. */
 static void test_seeking_over_damage(void)
 {
     struct members file = {0};
@@ -553,16 +552,16 @@ static void test_seeking_over_damage(void)
     free(file.bytes);
 }
 
-/* What a watcher was told, as letters. */
+/* Appends a letter for each member that the watcher receives. */
 static void watch(void *context, const struct capture_member *member)
 {
-    char *told = context;
-    size_t length = strlen(told);
+    char *members = context;
+    size_t length = strlen(members);
     if (length < 7)
-        told[length] = member->kind == CAPTURE_MEMBER_HEADER ? 'H' : 'C';
+        members[length] = member->kind == CAPTURE_MEMBER_HEADER ? 'H' : 'C';
 }
 
-static void test_files_are_told_to_a_watcher(void)
+static void test_watcher_of_files(void)
 {
     struct members file = {0};
     members_append_capture(&file, sample(), RECORDS, BLOCK, NULL);
@@ -571,19 +570,19 @@ static void test_files_are_told_to_a_watcher(void)
     struct test_path *path = test_path_file(file.bytes, file.size);
     struct trace_reader *reader;
     struct reading *reading = malloc(sizeof *reading);
-    char told[8] = "";
+    char members[8] = "";
     CU_ASSERT_EQUAL_FATAL(trace_reader_open(&reader, test_path_name(path), 0, NULL), 0);
-    trace_reader_watch(reader, watch, told);
+    trace_reader_watch(reader, watch, members);
     read_all(reader, reading, 100);
     CU_ASSERT_EQUAL(reading->count, 2 * RECORDS);
-    CU_ASSERT_STRING_EQUAL(told, "HCHCHC");
+    CU_ASSERT_STRING_EQUAL(members, "HCHCHC");
     source_close(trace_reader_source(reader));
     test_path_free(path);
     free(reading);
     free(file.bytes);
 }
 
-static void test_what_cannot_be_opened(void)
+static void test_not_opened(void)
 {
     struct trace_reader *reader;
     struct bt_error error;
@@ -593,7 +592,8 @@ static void test_what_cannot_be_opened(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "folder"));
 }
 
-/* Why bytes are refused, as a file and through a pipe, plain and gzipped; "" where they are not. */
+/* Returns the reason why bytes are refused, as a file and through a pipe, plain and gzipped; "" if
+ * they are accepted. */
 static const char *refusal(const void *bytes, size_t size, unsigned reading)
 {
     static struct bt_error errors[4];
@@ -622,14 +622,14 @@ static const char *refusal(const void *bytes, size_t size, unsigned reading)
     return errors[0].code ? errors[0].message : "";
 }
 
-/* Records of which some say what cannot be. */
+/* Makes records of which some are impossible. */
 static void make_odd(struct record *records, size_t from, size_t count)
 {
     for (size_t i = from; i < from + count; i++)
         records[i] = (struct record){.address = 1, .type = 0x47, .size = 8, .time = 1};
 }
 
-static void test_what_cannot_be_a_trace_is_refused(void)
+static void test_other_data_is_refused(void)
 {
     static uint8_t bytes[3 * RECORDS * RECORD_BYTES];
     uint64_t random = random_seed(12);
@@ -649,9 +649,7 @@ static void test_what_cannot_be_a_trace_is_refused(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(refusal(bytes, sizeof bytes, 0), "not a trace"));
 }
 
-/* At most 50 of the first 1,000 records may be odd, wherever they are; what follows may be
- * anything.
- */
+/* At most 50 of the first 1,000 records may be odd, wherever they are; the rest is not checked. */
 static void test_a_trace_may_have_odd_records(void)
 {
     static struct record records[2 * RECORDS];
@@ -681,8 +679,8 @@ static void test_the_other_width_is_recognised(void)
         strstr(refusal(sample(), RECORDS * RECORD_BYTES, TRACE_LP64), "without --lp64"));
 }
 
-/* A pipe on which records come one by one is read one by one. */
-static void test_a_slow_pipe_is_not_waited_for(void)
+/* Records that arrive one by one in a pipe are read one by one. */
+static void test_slow_pipe(void)
 {
     struct record records[200];
     memcpy(records, sample(), sizeof records);
@@ -698,7 +696,7 @@ static void test_a_slow_pipe_is_not_waited_for(void)
     CU_ASSERT_EQUAL_FATAL(trace_reader_open(&reader, path, 0, NULL), 0);
     size_t taken = 0;
     for (size_t put = 90; put <= 200; put++) {
-        while (taken < put) { /* would wait for ever, were more needed */
+        while (taken < put) { /* would wait forever if more were needed */
             CU_ASSERT_EQUAL_FATAL(source_next(trace_reader_source(reader), &batch, -1, NULL), 1);
             CU_ASSERT_EQUAL(memcmp(room, records + taken, batch.count * RECORD_BYTES), 0);
             taken += batch.count;
@@ -725,17 +723,17 @@ static const struct test_case cases[] = {
     {"parts that are kept", test_parts_kept},
     {"seeking back and forth", test_seeking_back_and_forth},
     {"seeking in a pipe", test_seeking_in_a_pipe},
-    {"seeking past what is buffered", test_seeking_past_what_is_buffered},
+    {"seeking past the buffered bytes", test_seeking_past_buffered},
     {"seeking over damage", test_seeking_over_damage},
-    {"files one behind the other are told to a watcher", test_files_are_told_to_a_watcher},
+    {"a watcher receives the members of consecutive files", test_watcher_of_files},
     {"every flipped byte costs one block at most", test_every_flipped_byte_costs_one_block},
     {"every cut keeps the whole blocks", test_every_cut_keeps_whole_blocks},
-    {"missing and doubled blocks are told", test_missing_and_doubled_blocks_are_told},
-    {"capture files one behind the other", test_files_one_behind_the_other},
-    {"what cannot be opened", test_what_cannot_be_opened},
-    {"what cannot be a trace is refused", test_what_cannot_be_a_trace_is_refused},
+    {"missing and duplicate blocks are reported", test_missing_and_duplicate_blocks},
+    {"consecutive capture files", test_consecutive_files},
+    {"files that cannot be opened", test_not_opened},
+    {"other data is refused", test_other_data_is_refused},
     {"a trace may have odd records", test_a_trace_may_have_odd_records},
     {"records of the other width are recognised", test_the_other_width_is_recognised},
-    {"a slow pipe is not waited for", test_a_slow_pipe_is_not_waited_for},
+    {"a slow pipe is read at once", test_slow_pipe},
     {NULL, NULL}};
 TEST_SUITE(trace_reader, cases)

@@ -132,7 +132,7 @@ static void test_paths(void)
     dcfg_free(graph);
 }
 
-/* --- what is refused --- */
+/* --- refused calls --- */
 
 static void test_misuse(void)
 {

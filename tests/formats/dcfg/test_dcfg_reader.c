@@ -1,4 +1,4 @@
-/* DCFG 1.00 section 2, example by example; what is not DCFG; and random graphs. */
+/* The examples of DCFG 1.00, section 2; invalid files; and random graphs. */
 #include "formats/dcfg/dcfg_reader.h"
 
 #include "formats/dcfg/dcfg_table.h"
@@ -39,7 +39,7 @@ static struct dcfg *read_with(const char *text, const struct dcfg_reader_setting
     return graph;
 }
 
-/* A good document; free the graph. */
+/* Reads a valid document; free the graph. */
 static struct dcfg *read_good(const char *text)
 {
     struct bt_error error = {0};
@@ -64,7 +64,7 @@ static struct dcfg *read_good(const char *text)
 /* --- the examples ------------------------------------------------------------------------------
  */
 
-/* 1.2.2: columns are told by the header alone. */
+/* 1.2.2: the header alone defines the columns. */
 static void check_employees(const char *text)
 {
     static const struct dcfg_column columns[] = {
@@ -109,7 +109,7 @@ static void test_tables(void)
                     "[null,'BOB',2.5,5678],['','IGOR',true,9874]]");
 }
 
-/* 2.1; what the excerpt leaves out and refers to is put in. */
+/* 2.1, completed with the elements that the excerpt omits. */
 static void test_whole_example(void)
 {
     struct dcfg *graph = read_good(
@@ -169,7 +169,7 @@ static void test_whole_example(void)
     dcfg_free(graph);
 }
 
-/* 2.2 and 2.3, with the comma behind the last member and the zero in front of the number. */
+/* 2.2 and 2.3, with a comma after the last member and a leading zero. */
 static void test_versions(void)
 {
     struct dcfg_reader_settings settings = dcfg_reader_settings_default();
@@ -203,7 +203,7 @@ static void test_file_names(void)
     dcfg_free(graph);
 }
 
-/* 2.5, whose example has names from before version 1.00. */
+/* 2.5, whose example uses names from before version 1.00. */
 static void test_edge_types(void)
 {
     static const char *const earlier[] = {"INTERRUPT",
@@ -285,7 +285,7 @@ static void test_images(void)
     dcfg_free(graph);
 }
 
-/* 2.11, whose header has a space behind SIZE. */
+/* 2.11, whose header has a space after SIZE. */
 static void test_symbols(void)
 {
     struct dcfg_reader_settings settings = dcfg_reader_settings_default();
@@ -337,7 +337,7 @@ static void test_blocks(void)
     dcfg_free(graph);
 }
 
-/* 2.14 and 2.15; blocks 4 to 147 are there. */
+/* 2.14 and 2.15; blocks 4 to 147 exist. */
 static void test_routines(void)
 {
     char text[8192];
@@ -372,7 +372,7 @@ static void test_routines(void)
 #define EDGES_HEADER                                                                               \
     "['EDGE_ID','SOURCE_NODE_ID','TARGET_NODE_ID','EDGE_TYPE_ID','COUNT_PER_THREAD']"
 
-/* 2.16; the edges come before the tables of their types and nodes. */
+/* 2.16; the edges precede the tables of their types and nodes. */
 static void test_edges(void)
 {
     struct dcfg *graph = read_good(
@@ -397,8 +397,8 @@ static void test_edges(void)
     dcfg_free(graph);
 }
 
-/* --- what is not DCFG --------------------------------------------------------------------------
- */
+/* --- invalid files
+ * ----------------------------------------------------------------------------- */
 
 #define EDGE_FILE(edge)                                                                            \
     "{" VERSION TYPES NODES PROCESS("{'EDGES' : [ " EDGES_HEADER ", " edge " ]}") "}"
@@ -500,7 +500,7 @@ static void test_limits(void)
     CU_ASSERT_EQUAL(error.code, BT_MEMORY);
 }
 
-/* A process costs little but its threads' counts, and there may be many processes. */
+/* A process needs little memory apart from its threads' counts, but there may be many processes. */
 static void test_thread_memory(void)
 {
     struct dcfg_reader_settings settings = dcfg_reader_settings_default();
@@ -548,7 +548,7 @@ static void test_random(void)
     }
 }
 
-/* Cut anywhere, it is an error that says so. */
+/* A file cut anywhere gives an error that says so. */
 static void test_cut(void)
 {
     uint64_t state = random_seed(77);
@@ -567,7 +567,7 @@ static void test_cut(void)
 }
 
 static const struct test_case cases[] = {
-    {"tables go by their header", test_tables},
+    {"tables follow their header", test_tables},
     {"the specification's overall example", test_whole_example},
     {"versions", test_versions},
     {"file names", test_file_names},
@@ -580,10 +580,10 @@ static const struct test_case cases[] = {
     {"basic blocks", test_blocks},
     {"routines and loops", test_routines},
     {"edges", test_edges},
-    {"mistakes are told with their path", test_bad},
+    {"errors are reported with their path", test_bad},
     {"limits", test_limits},
     {"threads count for the memory", test_thread_memory},
-    {"random graphs, by a writer that takes every freedom", test_random},
+    {"random graphs, by a writer that uses every freedom", test_random},
     {"cut files", test_cut},
     {NULL, NULL}};
 TEST_SUITE(dcfg_reader, cases)

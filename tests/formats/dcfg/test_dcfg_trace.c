@@ -31,9 +31,9 @@ static void close_memory(struct opened *opened)
     text_reader_close(opened->text);
 }
 
-/* Everything in a trace, as one line of text; the last result is returned. */
-static int tell(const char *text, const struct dcfg_trace_reader_settings *settings, char *told,
-                size_t room, struct bt_error *error)
+/* Prints a whole trace as one line of text; returns the last result. */
+static int print_trace(const char *text, const struct dcfg_trace_reader_settings *settings,
+                       char *printed, size_t room, struct bt_error *error)
 {
     struct opened opened;
     uint64_t process;
@@ -41,33 +41,33 @@ static int tell(const char *text, const struct dcfg_trace_reader_settings *setti
     struct dcfg_trace_chunk chunk;
     size_t used = 0;
     long result;
-    told[0] = '\0';
+    printed[0] = '\0';
     open_memory(&opened, text, strlen(text), settings);
     while ((result = dcfg_trace_reader_process(opened.reader, &process)) > 0) {
-        used += (size_t)snprintf(told + used, room - used, "P%llu", (unsigned long long)process);
+        used += (size_t)snprintf(printed + used, room - used, "P%llu", (unsigned long long)process);
         while ((result = dcfg_trace_reader_thread(opened.reader, &thread)) > 0) {
-            used += (size_t)snprintf(told + used, room - used, " T%u", thread);
+            used += (size_t)snprintf(printed + used, room - used, " T%u", thread);
             while ((result = dcfg_trace_reader_chunk(opened.reader, &chunk)) > 0) {
                 uint32_t edge;
-                used += (size_t)snprintf(told + used, room - used,
+                used += (size_t)snprintf(printed + used, room - used,
                                          " C%llu,%llu:", (unsigned long long)chunk.preceding,
                                          (unsigned long long)chunk.instructions);
                 while ((result = dcfg_trace_reader_edges(opened.reader, &edge, 1)) > 0 &&
                        used + 40 < room)
-                    used += (size_t)snprintf(told + used, room - used, " %u", edge);
+                    used += (size_t)snprintf(printed + used, room - used, " %u", edge);
                 if (result < 0)
                     break;
                 if (dcfg_trace_reader_unused(opened.reader) > 0)
-                    used += (size_t)snprintf(told + used, room - used, " unused");
+                    used += (size_t)snprintf(printed + used, room - used, " unused");
             }
             if (result < 0)
                 break;
         }
         if (result < 0)
             break;
-        used += (size_t)snprintf(told + used, room - used, ". ");
+        used += (size_t)snprintf(printed + used, room - used, ". ");
     }
-    if (result < 0) /* a failure stays */
+    if (result < 0) /* a failure is permanent */
         CU_ASSERT_EQUAL(dcfg_trace_reader_process(opened.reader, &process), result);
     *error = opened.error;
     close_memory(&opened);
@@ -76,22 +76,22 @@ static int tell(const char *text, const struct dcfg_trace_reader_settings *setti
 
 static void reads_as(const char *text, const char *expected)
 {
-    char told[4096];
+    char printed[4096];
     struct bt_error error = {0, ""};
-    int result = tell(text, NULL, told, sizeof told, &error);
+    int result = print_trace(text, NULL, printed, sizeof printed, &error);
     if (result < 0)
         printf("%s\n", error.message);
     CU_ASSERT_EQUAL(result, 0);
-    if (strcmp(told, expected) != 0)
-        printf("\n%s\n%s\n", told, expected);
-    CU_ASSERT_STRING_EQUAL(told, expected);
+    if (strcmp(printed, expected) != 0)
+        printf("\n%s\n%s\n", printed, expected);
+    CU_ASSERT_STRING_EQUAL(printed, expected);
 }
 
 static void fails_as(const char *text, const char *expected)
 {
-    char told[4096];
+    char printed[4096];
     struct bt_error error = {0, ""};
-    CU_ASSERT_EQUAL(tell(text, NULL, told, sizeof told, &error), BT_DATA);
+    CU_ASSERT_EQUAL(print_trace(text, NULL, printed, sizeof printed, &error), BT_DATA);
     if (strcmp(error.message, expected) != 0)
         printf("\n%s\n%s\n", error.message, expected);
     CU_ASSERT_STRING_EQUAL(error.message, expected);
@@ -107,7 +107,7 @@ static void fails_as(const char *text, const char *expected)
     "[125,\"10\",[542,549]],[125,\"11\",[540,541]],[456,\"\",[123]],[549,\"\",[123]]]"
 #define COLUMNS "[\"PROCESS_ID\",\"STRING_DICTIONARY\",\"TRANSITION_TABLE\",\"THREAD_DATA\"]"
 
-/* The tables of sections 3.3 to 3.7 put together; the table of 3.5 with ways back to its start. */
+/* The tables of sections 3.3 to 3.7 together; the table of 3.5 with edges back to its start. */
 static void test_specified(void)
 {
     reads_as(HEAD "[" COLUMNS ",\n"
@@ -118,7 +118,7 @@ static void test_specified(void)
                   "[958,{},[" ROWS "],[[\"THREAD_ID\",\"TRACE_DATA\"]]]]}",
              "P22814 T0 C0,7: 123 125 542 549 C7,5: 123 124 456 C20,0:"
              " T2 C0,9: 124 456 123 125 542 549 unused. P958. ");
-    /* a dictionary is there for following processes too, and theirs come first */
+    /* later processes also use a dictionary, and their own entries come first */
     reads_as(HEAD "[" COLUMNS ",[1,{\"a\":\"w\",\"b\":\"w\"},[" ROWS "],[]],"
                   "[2,{\"b\":\"A\"}," TABLE ",[[\"THREAD_ID\",\"TRACE_DATA\"],[0,[" CHUNK
                   ",[0,0,4,123,\"<a>\"],[0,0,3,123,\"<b>\"]]]]]]}",
@@ -127,14 +127,14 @@ static void test_specified(void)
 
 /*
  * The dictionary of section 3.4 and a text of section 3.7.1 as a process of one chunk, in which
- * edge 100 and edge 1 + v take turns, v being a character's value: the text is told by its edges.
+ * edge 100 and edge 1 + v alternate, v being a character's value: its edges represent the text.
  */
 static void decodes_to(const char *text, const char *expected)
 {
     static const char characters[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-";
     char document[16384];
-    static char told[16384];
+    static char printed[16384];
     static char wanted[16384];
     struct bt_error error = {0, ""};
     size_t used = (size_t)snprintf(document, sizeof document,
@@ -156,11 +156,11 @@ static void decodes_to(const char *text, const char *expected)
         used += (size_t)snprintf(wanted + used, sizeof wanted - used, " %d 100",
                                  (int)(strchr(characters, *expected) - characters) + 1);
     snprintf(wanted + used, sizeof wanted - used, ". ");
-    CU_ASSERT_EQUAL(tell(document, NULL, told, sizeof told, &error), 0);
-    CU_ASSERT_STRING_EQUAL(told, wanted);
+    CU_ASSERT_EQUAL(print_trace(document, NULL, printed, sizeof printed, &error), 0);
+    CU_ASSERT_STRING_EQUAL(printed, wanted);
 }
 
-/* The strings of section 3.7.1, all the way from the file to the edges. */
+/* The strings of section 3.7.1, from the file to the edges. */
 static void test_strings(void)
 {
 #define A_EXPANDED "bks2hD7kB+KDk87ABABABABABABAw3ABD9"
@@ -179,8 +179,8 @@ static void test_strings(void)
     decodes_to("AKkDk123(42*(25*a))45690D<a>7FjdkpmB", expected);
 }
 
-/* Section 3.7's rows, whose sequences the specification does not give whole: a chunk can be passed
- * over by its counts, whatever its sequence. */
+/* Section 3.7's rows, whose sequences the specification gives in part: a chunk can be skipped by
+ * its counts, whatever its sequence. */
 static void test_chunk_rows(void)
 {
     static const char text[] =
@@ -210,7 +210,7 @@ static void test_chunk_rows(void)
     close_memory(&opened);
 }
 
-/* Whatever the specification allows, and the commas that its examples have. */
+/* Everything that the specification allows, and the commas of its examples. */
 static void test_liberal(void)
 {
     reads_as(
@@ -263,7 +263,7 @@ static void test_damaged(void)
          "],[[\"THREAD_ID\",\"TRACE_DATA\"],[0,[" CHUNK "," chunks "]]]]]}"
 #define ALWAYS "[1,\"\",[1]]"
 
-/* What is wrong is told with its place, and takes no time: none of these is expanded. */
+/* Errors are reported with their position, without expanding the text. */
 static void test_hostile(void)
 {
     static const char *const cases[][3] = {
@@ -297,9 +297,9 @@ static void test_hostile(void)
          "the row ends before FIRST_EDGE_ID"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char told[4096];
+        char printed[4096];
         struct bt_error error = {0, ""};
-        CU_ASSERT_EQUAL(tell(cases[i][0], NULL, told, sizeof told, &error), BT_DATA);
+        CU_ASSERT_EQUAL(print_trace(cases[i][0], NULL, printed, sizeof printed, &error), BT_DATA);
         bool good = strstr(error.message, cases[i][1]) && strstr(error.message, cases[i][2]);
         if (!good)
             printf("\n%s\n", error.message);
@@ -307,7 +307,7 @@ static void test_hostile(void)
     }
 }
 
-/* Endless chunks, which are there as long as they are asked for, and passed over at once. */
+/* Chunks without end can be read for any time, and skipped at once. */
 static void test_endless(void)
 {
     static const char text[] =
@@ -330,7 +330,7 @@ static void test_endless(void)
     close_memory(&opened);
 }
 
-/* Cut anywhere, it is an error that says so. */
+/* A trace cut anywhere gives an error that says so. */
 static void test_cut(void)
 {
     static const char text[] = WITH_ALL("\"a\":\"(2*A)\"", "[1,\"0\",[1]],[1,\"1\",[2,1]]",
@@ -338,11 +338,11 @@ static void test_cut(void)
     unsigned wrong = 0;
     for (size_t size = 0; size < sizeof text - 1; size++) {
         char cut[sizeof text];
-        char told[256];
+        char printed[256];
         struct bt_error error = {0, ""};
         memcpy(cut, text, size);
         cut[size] = '\0';
-        wrong += tell(cut, NULL, told, sizeof told, &error) != BT_DATA ||
+        wrong += print_trace(cut, NULL, printed, sizeof printed, &error) != BT_DATA ||
                  strncmp(error.message, "t.json: ", 8) != 0;
     }
     CU_ASSERT_EQUAL(wrong, 0);
@@ -351,23 +351,23 @@ static void test_cut(void)
 
 static void test_limits(void)
 {
-    char told[256];
+    char printed[256];
     struct bt_error error;
     struct dcfg_trace_reader_settings settings = dcfg_trace_reader_settings_default();
     static const char text[] = WITH_TABLE("[1,\"0\",[1]]", "[0,0,9,1,\"AAAAAAAAAAAAA\"]");
     settings.sequence_max = 12;
-    CU_ASSERT_EQUAL(tell(text, &settings, told, sizeof told, &error), BT_DATA);
+    CU_ASSERT_EQUAL(print_trace(text, &settings, printed, sizeof printed, &error), BT_DATA);
     settings.sequence_max = 13;
-    CU_ASSERT_EQUAL(tell(text, &settings, told, sizeof told, &error), 0);
+    CU_ASSERT_EQUAL(print_trace(text, &settings, printed, sizeof printed, &error), 0);
     settings.dictionary_max = 1000;
-    CU_ASSERT_EQUAL(tell(text, &settings, told, sizeof told, &error), 0);
+    CU_ASSERT_EQUAL(print_trace(text, &settings, printed, sizeof printed, &error), 0);
     settings.dictionary_max = 10;
-    CU_ASSERT_EQUAL(tell(WITH_ALL("\"a\":\"\"", ALWAYS, "[0,0,1,1,\"\"]"), &settings, told,
-                         sizeof told, &error),
+    CU_ASSERT_EQUAL(print_trace(WITH_ALL("\"a\":\"\"", ALWAYS, "[0,0,1,1,\"\"]"), &settings,
+                                printed, sizeof printed, &error),
                     BT_DATA);
     CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "PROCESSES[1][1].a"));
     settings.table_max = 20;
-    CU_ASSERT_EQUAL(tell(text, &settings, told, sizeof told, &error), BT_DATA);
+    CU_ASSERT_EQUAL(print_trace(text, &settings, printed, sizeof printed, &error), BT_DATA);
 }
 
 /* --- both ways -------------------------------------------------------------------------------- */
@@ -461,7 +461,7 @@ static void read_back(const char *text, size_t size, const struct stream *stream
     while ((result = dcfg_trace_reader_process(opened.reader, &process)) > 0) {
         uint32_t thread;
         CU_ASSERT_EQUAL_FATAL(process, 100 + processes);
-        if (!random_one_in(&random, 5)) /* else it is skipped */
+        if (!random_one_in(&random, 5)) /* else skipped */
             while ((result = dcfg_trace_reader_thread(opened.reader, &thread)) > 0)
                 read_thread(opened.reader, &streams[processes], thread, &random);
         CU_ASSERT_FATAL(result >= 0);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is written; free it with text_writer_free. */
+/* Writes a graph to memory; free the result with text_writer_free. */
 static struct text_writer *write_graph(const struct dcfg *graph, struct bt_error *error)
 {
     struct text_writer *writer = text_writer_new_memory(error);
@@ -55,7 +55,7 @@ static void test_round_trip(void)
     }
 }
 
-/* --- the layout, to the letter --- */
+/* --- the exact layout --- */
 
 #define LETTERS                                                                                    \
     "{\"MAJOR_VERSION\":1,\n\"MINOR_VERSION\":0,\n"                                                \
@@ -88,7 +88,7 @@ static void test_round_trip(void)
     "\"COUNT_PER_THREAD\"],\n[1,1,4,1,[2,1]],\n[2,4,5,18,[2,0]],\n[3,5,5,26,[1,1]],\n"             \
     "[4,5,2,2,[2,1]]]}]]}\n"
 
-/* Blocks that are not in order, ids that are not the usual ones, counts that nobody told. */
+/* Blocks out of order, ids other than our writer's, unknown counts. */
 static const char unusual[] =
     "{\"MAJOR_VERSION\":1,\"FILE_NAMES\":[[\"FILE_NAME_ID\",\"FILE_NAME\"],[1,\"a \\\"b\\\"\"]],"
     "\"SPECIAL_NODES\":[[\"NODE_ID\",\"NODE_NAME\"],[70,\"START\"],[4,\"END\"]],"
@@ -127,7 +127,7 @@ static void test_letters(void)
     dcfg_free(graph);
 }
 
-/* Blocks get new ids where theirs will not do: what refers to them follows. */
+/* Blocks get new ids if theirs cannot be kept; references to them follow. */
 static void test_new_ids(void)
 {
     static const uint32_t ids[] = {70, 2, 50, 60}; /* of blocks at offsets 1 to 4; 50 is entered */
@@ -191,7 +191,7 @@ static void test_file(void)
     dcfg_free(graph);
 }
 
-/* --- what readers would not take --- */
+/* --- graphs that readers would refuse --- */
 
 static void test_refused(void)
 {
@@ -212,7 +212,7 @@ static void test_refused(void)
     text_writer_free(writer);
 }
 
-/* Several processes only where that is wanted; images without a name get one. */
+/* Several processes only on request; images without a name get one. */
 static void test_several_processes(void)
 {
     struct bt_error error = {0};
@@ -236,11 +236,11 @@ static void test_several_processes(void)
 }
 
 static const struct test_case cases[] = {
-    {"what is written reads as it was", test_round_trip},
-    {"to the letter", test_letters},
-    {"blocks get new ids where theirs will not do", test_new_ids},
+    {"a written graph reads back unchanged", test_round_trip},
+    {"the exact text", test_letters},
+    {"blocks get new ids if theirs cannot be kept", test_new_ids},
     {"files, compressed too", test_file},
-    {"what readers would not take is refused", test_refused},
+    {"graphs that readers would refuse", test_refused},
     {"several processes, images without names", test_several_processes},
     {NULL, NULL}};
 TEST_SUITE(dcfg_writer, cases)

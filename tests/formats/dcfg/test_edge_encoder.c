@@ -13,7 +13,7 @@
 #define DICTIONARY_MAX ((size_t)1 << 26)
 #define TABLE_MAX      ((size_t)1 << 28)
 
-/* All that an encoder makes, ready for reading. */
+/* The output of an encoder, ready for reading. */
 struct made {
     struct edge_encoder *encoder;
     struct transition_table *table;
@@ -98,7 +98,7 @@ static void check_chunk(struct made *made, size_t i, const uint32_t *expected)
     edge_sequence_free(sequence);
 }
 
-/* All chunks of one thread with these edges. */
+/* Checks all chunks of one thread with these edges. */
 static void check_stream(struct made *made, const uint32_t *edges, size_t count)
 {
     size_t at = 0;
@@ -142,7 +142,7 @@ static void test_programs(void)
         }
 }
 
-/* Streams that no program makes: noise, one edge for ever, a line, a cycle, new edges late. */
+/* Streams that no program makes: noise, one edge repeated, a line, a cycle, late new edges. */
 static void test_strange(void)
 {
     enum { COUNT = 30000 };
@@ -162,7 +162,7 @@ static void test_strange(void)
     }
 }
 
-/* The same as the slow and obvious decoder sees it. */
+/* Decodes with the slow and obvious twin. */
 static void test_twin(void)
 {
     enum { COUNT = 400 };
@@ -203,7 +203,7 @@ static void test_twin(void)
     }
 }
 
-/* Threads in turns, gaps between, instructions counted. */
+/* Interleaved threads with gaps, and counted instructions. */
 static void test_threads(void)
 {
     enum { COUNT = 9000, THREADS = 3 };
@@ -272,14 +272,14 @@ static void test_misuse(void)
     CU_ASSERT_STRING_EQUAL(error.message, "an edge id is not between 1 and 3");
     CU_ASSERT_EQUAL(edge_encoder_put(encoder, 0, bad + 3, 1, &error), BT_USAGE);
     edge_encoder_free(encoder);
-    /* no edges at all */
+    /* without edges */
     struct made made = finish(encoder_new(3, 0, NULL));
     CU_ASSERT_EQUAL(edge_encoder_chunks(made.encoder), 0);
     CU_ASSERT_EQUAL(made.row_count, 0);
     made_free(&made);
 }
 
-/* What repeats becomes long words: 300,000 edges, of a period and of nested loops. */
+/* Repetitions become long phrases: 300,000 edges, of a period and of nested loops. */
 static void test_size(void)
 {
     enum { COUNT = 300000 };

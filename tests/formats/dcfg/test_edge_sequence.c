@@ -27,7 +27,7 @@ static struct edge_dictionary *dictionary_of(const struct edge_expand_entry *ent
     return dictionary;
 }
 
-/* Reads all of a text as characters, in pieces of the given size (0: of random sizes). */
+/* Reads all characters of a text, in pieces of the given size (0: of random sizes). */
 static void read_as(struct edge_sequence *sequence, const struct edge_dictionary *dictionary,
                     const char *text, const char *expected, size_t piece)
 {
@@ -122,7 +122,7 @@ static void test_references(void)
     snprintf(expected, sizeof expected,
              "AKkDk123%s45690Dbks2hD7kB+KDk87ABABABABABABAw3ABD97FjdkpmB", run);
     expands_to("A<b>B", expected);
-    /* the examples' steps in between */
+    /* the intermediate steps of the examples */
     expands_to("Abks2hD7kB+KDk87 (6*AB) Aw3ABD9B", "Abks2hD7kB+KDk87ABABABABABABAw3ABD9B");
     expands_to("A<a>BA<a>B", "Abks2hD7kB+KDk87ABABABABABABAw3ABD9B"
                              "Abks2hD7kB+KDk87ABABABABABABAw3ABD9B");
@@ -130,7 +130,7 @@ static void test_references(void)
     expands_to("AKkDk123 (42* (25*a) ) 45690Dbks2hD7kB+KDk87 (6*AB) Aw3ABD97FjdkpmB", expected);
 }
 
-/* The texts that are no sequences, and what is said about them. */
+/* Invalid sequences, and their error messages. */
 static void test_damaged(void)
 {
     static const char *const texts[][2] = {
@@ -197,7 +197,8 @@ static void test_damaged_dictionary(void)
     edge_dictionary_free(dictionary);
 }
 
-/* Memory, not characters alone: entries of nothing and nodes for a character or two count too. */
+/* The limits count memory, not characters alone: also empty entries, and nodes for a character or
+ * two. */
 static void test_limits(void)
 {
     struct bt_error error;
@@ -242,7 +243,7 @@ static void test_limits(void)
     edge_dictionary_free(dictionary);
 }
 
-/* Entries of an earlier process are there, and hidden by later ones. */
+/* Entries of an earlier process remain valid, unless a later one replaces them. */
 static void test_processes(void)
 {
     struct bt_error error;
@@ -278,7 +279,7 @@ static struct edge_dictionary *doubling(size_t count, const char *last)
     return dictionary;
 }
 
-/* What would take for ever if it were walked: the test ends. */
+/* Texts that would take forever if they were walked: the test ends. */
 static void test_exponential(void)
 {
     struct bt_error error;
@@ -395,7 +396,7 @@ static const struct test_case cases[] = {
     {"references, sections 3.4 and 3.7.1.3", test_references},
     {"damaged texts", test_damaged},
     {"damaged dictionaries", test_damaged_dictionary},
-    {"limits are of memory", test_limits},
+    {"limits count memory", test_limits},
     {"dictionaries of several processes", test_processes},
     {"exponential texts", test_exponential},
     {"depth", test_depth},

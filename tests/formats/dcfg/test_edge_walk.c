@@ -44,7 +44,7 @@ static struct transition_table *table_of(const struct edge_expand_row *rows, siz
     return table;
 }
 
-/* A walker with all that it needs. */
+/* A walker with its inputs. */
 struct walker {
     struct transition_table *table;
     struct edge_sequence *sequence;
@@ -90,7 +90,7 @@ static void test_specified(void)
     start(&walker, "A", 123, 3);
     CU_ASSERT_EQUAL_FATAL(edge_walk_read(walker.walk, edges, 8, &error), 3);
     CU_ASSERT(edges[0] == 123 && edges[1] == 124 && edges[2] == 456);
-    /* a chunk of one edge, and one of none */
+    /* a chunk of one edge, and an empty one */
     start(&walker, "", 77, 1);
     CU_ASSERT_EQUAL_FATAL(edge_walk_read(walker.walk, edges, 8, &error), 1);
     CU_ASSERT_EQUAL(edges[0], 77);
@@ -192,7 +192,7 @@ static void test_damaged(void)
     finish_fails("1011", "10", "edge 7: the TRANSITION_CODEs \"10\" and \"1011\" are ambiguous");
 }
 
-/* Rows, edges, and what finding them takes: all of it is within the limit. */
+/* Rows, edges, and the index for finding them are all within the limit. */
 static void test_limits(void)
 {
     struct bt_error error;
@@ -213,7 +213,7 @@ static void test_limits(void)
     transition_table_free(table);
 }
 
-/* Zero bits for ever: as many edges as there shall be, and no more. */
+/* Zero bits without end: as many edges as requested, and no more. */
 static void test_zero_bits(void)
 {
     const struct edge_expand_row rows[] = {{.current = 5, .code = "", NEXT(6, 7)},
@@ -239,7 +239,7 @@ struct random_table {
     uint32_t states;
 };
 
-/* Gives codes to a state by splitting a code until chance says it is enough. */
+/* Gives codes to a state by splitting a code a random number of times. */
 static void random_codes(uint64_t *random, struct random_table *table, uint32_t state,
                          const char *prefix)
 {
@@ -261,7 +261,7 @@ static void random_codes(uint64_t *random, struct random_table *table, uint32_t 
     char longer[34];
     for (int bit = 0; bit < 2; bit++) {
         snprintf(longer, sizeof longer, "%s%d", prefix, bit);
-        /* now and then one long code */
+        /* sometimes one long code */
         while (random_one_in(random, 20) && strlen(longer) < 32)
             strcat(longer, random_one_in(random, 2) ? "0" : "1");
         random_codes(random, table, state, longer);
@@ -315,8 +315,8 @@ static void test_twin(void)
 
 static const struct test_case cases[] = {
     {"the walks of section 3.5", test_specified},
-    {"bits that are left over, section 3.7.1.1", test_trailing_bits},
-    {"bits that lead nowhere", test_no_transition},
+    {"unused bits, section 3.7.1.1", test_trailing_bits},
+    {"bits without a transition", test_no_transition},
     {"damaged tables", test_damaged},
     {"limits", test_limits},
     {"transitions of zero bits", test_zero_bits},

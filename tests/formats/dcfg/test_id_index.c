@@ -40,7 +40,7 @@ static void test_against_search(void)
         for (uint32_t i = 0; i < count; i++)
             things[i] = (struct thing){
                 .before = 7, .id = consecutive ? first + i : (uint32_t)random_below(&state, limit)};
-        /* nearly, but not quite */
+        /* consecutive except for one */
         if (consecutive && count > 0 && random_one_in(&state, 2))
             things[random_below(&state, count)].id = (uint32_t)random_below(&state, limit);
         struct id_index index;

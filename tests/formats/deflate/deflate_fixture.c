@@ -19,7 +19,8 @@ static size_t encode(struct deflate_encoder *encoder, const uint8_t *in, size_t 
 size_t deflate_check(const struct deflate_fixture *fixture, struct deflate_encoder *encoder,
                      const uint8_t *in, size_t size)
 {
-    uint8_t *copy = malloc(size + 1); /* these three for the sanitizer to watch */
+    uint8_t *copy =
+        malloc(size + 1); /* three separate blocks, so that the sanitizer watches their ends */
     uint8_t *out = malloc(deflate_bound(size));
     uint8_t *back = malloc(size + 1);
     memcpy(copy, in, size);
@@ -101,7 +102,7 @@ void deflate_check_input_alone(const struct deflate_fixture *fixture)
         size_t count = 1 + (size_t)random_below(&random, most);
         fixture->fill(records, count, i % fixture->kinds, &random);
         encode(used, (const uint8_t *)records, count * RECORD_BYTES, first);
-        /* what is remembered of the same places, now reached in another way, would look right */
+        /* stale entries for the same positions, reached in another way, would seem valid */
         for (size_t k = 0; k < count; k += 1 + (size_t)random_below(&random, 200))
             records[k].address ^= 0x100;
         size_t a = encode(used, (const uint8_t *)records, count * RECORD_BYTES, first);

@@ -1,17 +1,18 @@
-/* What every compressor of ours for 12-byte records has to pass. */
+/* Tests for every compressor of 12-byte records. */
 #ifndef TESTS_FORMATS_DEFLATE_DEFLATE_FIXTURE_H
 #define TESTS_FORMATS_DEFLATE_DEFLATE_FIXTURE_H
 
 #include "formats/deflate/deflate.h"
 #include "formats/record/record.h"
 
-#define DEFLATE_RECORDS_MAX 90000u /* more than a default block: the sample is a sample then */
+#define DEFLATE_RECORDS_MAX                                                                        \
+    90000u /* more than a default block, so that the sample is only a part */
 
 struct deflate_fixture {
     enum deflate_engine engine;
-    unsigned kinds; /* of records that are tried */
+    unsigned kinds; /* number of kinds of records */
     void (*fill)(struct record *records, size_t count, unsigned kind, uint64_t *random);
-    /* NULL, or looks at each stream as well */
+    /* called with each stream; may be NULL */
     void (*look)(const uint8_t *in, size_t size, const uint8_t *out, size_t packed);
     uint64_t seed;
 };
@@ -24,11 +25,10 @@ size_t deflate_check(const struct deflate_fixture *fixture, struct deflate_encod
 void deflate_check_records(const struct deflate_fixture *fixture);
 void deflate_check_any_bytes(const struct deflate_fixture *fixture);
 void deflate_check_noise_hardly_grows(const struct deflate_fixture *fixture);
-/* What was compressed before changes nothing. */
+/* Earlier input does not influence the result. */
 void deflate_check_input_alone(const struct deflate_fixture *fixture);
 
-/* A block of one kind of records becomes smaller than so many percent of what another engine makes
- * of it. */
+/* A block of one kind of records becomes smaller than a percentage of another engine's result. */
 void deflate_check_smaller(const struct deflate_fixture *fixture, unsigned kind,
                            enum deflate_engine other, unsigned percent);
 

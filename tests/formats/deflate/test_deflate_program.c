@@ -1,4 +1,4 @@
-/* Our deflate for executed programs: whatever goes in, zlib takes out. */
+/* Our deflate for executed programs: zlib decompresses every stream to its input. */
 #include "formats/deflate/deflate_program.h"
 #include "tests/formats/deflate/deflate_fixture.h"
 #include "tests/suites.h"
@@ -23,7 +23,7 @@ static void check_narrow(const uint8_t *in, size_t size, const uint8_t *out, siz
     deflate_program_free(narrow);
 }
 
-/* Instructions one behind the other, some with data. */
+/* Consecutive instructions, some with data. */
 static size_t make_path(struct record *path, uint64_t *random)
 {
     size_t count = 1 + (size_t)random_below(random, PATH_RECORDS);
@@ -41,9 +41,9 @@ static size_t make_path(struct record *path, uint64_t *random)
     return count;
 }
 
-/* As a program: some ways, gone again and again, to their end or one of a few exits, with other
- * addresses of data; now and then something happens that never happens in a program. `ways`: how
- * many, at most PATHS; `wild`: one in how many records. */
+/* Records like a program's: some paths, repeated, up to their end or one of a few exits, with other
+ * data addresses; sometimes a record that no program makes. `ways`: number of paths, at most PATHS;
+ * `wild`: one in this number of records is such a record. */
 static void fill_like_program(struct record *records, size_t count, size_t ways, uint64_t wild,
                               uint64_t *random)
 {
@@ -84,7 +84,8 @@ static void fill(struct record *records, size_t count, unsigned kind, uint64_t *
     case 4:
         memset(records, (int)random_below(random, 256), count * sizeof *records);
         break;
-    default: /* quiet, noise, then one record: the codes are wrong, and a match is very long */
+    default: /* quiet, noise, then one record repeated: the codes do not fit, and a match is very
+                long */
         fill_like_program(records, count, ways, 1000, random);
         records_fill_random(records + count / 4, count - count / 4, random);
         for (size_t i = count / 4 + count / 2; i < count; i++)
@@ -101,7 +102,7 @@ static void test_round_trips(void)
     deflate_check_records(&fixture);
 }
 
-/* One byte differs, anywhere in what was there twice. */
+/* One byte differs, anywhere in repeated data. */
 static void test_one_byte_differs(void)
 {
     enum { COUNT = 200 };
@@ -127,7 +128,7 @@ static void test_noise_hardly_grows(void)
     deflate_check_noise_hardly_grows(&fixture);
 }
 
-/* What a program makes gets about as small as by the others, which are slower. */
+/* Programs' records become about as small as with the other engines, which are slower. */
 static void test_as_small_as_others(void)
 {
     deflate_check_smaller(&fixture, 0, DEFLATE_ZLIB, 105);

@@ -1,4 +1,4 @@
-/* Our deflate: whatever goes in, zlib takes out. */
+/* Our deflate: zlib decompresses every stream to its input. */
 #include "formats/deflate/huffman.h"
 #include "tests/formats/deflate/deflate_fixture.h"
 #include "tests/suites.h"
@@ -7,8 +7,7 @@
 
 #include <string.h>
 
-/* Overwrites the tail of what is there with the like of what is before it, as loops in programs do.
- */
+/* Overwrites the tail with variations of earlier records, as loops in programs make them. */
 static void add_loops(struct record *records, size_t count, uint64_t *random)
 {
     for (size_t i = 1; i < count;) {
@@ -41,7 +40,7 @@ static void fill(struct record *records, size_t count, unsigned kind, uint64_t *
     case 3:
         memset(records, (int)random_below(random, 256), count * sizeof *records);
         break;
-    default: /* quiet at first, then noise: the sample is wrong about the second half */
+    default: /* quiet at first, then noise: the sample does not represent the second half */
         records_fill_like_a_bus(records, count, random);
         records_fill_random(records + count / 2, count - count / 2, random);
         break;
@@ -77,8 +76,8 @@ static void test_result_depends_on_input_alone(void)
     deflate_check_input_alone(&fixture);
 }
 
-/* A code is whole (Kraft's sum is 1), within its limit, and gives rarer symbols no shorter codes.
- */
+/* A code is complete (Kraft's sum is 1), within its limit, and gives rarer symbols no shorter
+ * codes. */
 static void check_code(const uint32_t *frequencies, size_t count, unsigned limit)
 {
     struct huffman_code codes[HUFFMAN_SYMBOLS_MAX];
@@ -109,7 +108,7 @@ static void test_huffman_codes(void)
             frequencies[k] = (uint32_t)(random_next(&random) >> 40 >> random_below(&random, 30));
         check_code(frequencies, count, limit);
     }
-    /* Fibonacci's numbers make the deepest tree there is */
+    /* Fibonacci numbers make the deepest tree */
     uint32_t a = 1;
     uint32_t b = 1;
     for (size_t k = 0; k < 30; k++) {
@@ -127,6 +126,6 @@ static const struct test_case cases[] = {
     {"noise hardly grows", test_noise_hardly_grows},
     {"smaller than zlib's level 1", test_smaller_than_zlib_1},
     {"the result depends on the input alone", test_result_depends_on_input_alone},
-    {"Huffman codes are whole and within their limit", test_huffman_codes},
+    {"Huffman codes are complete and within their limit", test_huffman_codes},
     {NULL, NULL}};
 TEST_SUITE(deflate_records, cases)

@@ -1,6 +1,6 @@
 /*
- * Other programs' formats: thousands of random traces are written and read again, and must be what
- * a slow and obvious twin says that the format can hold of them.
+ * Other programs' formats: thousands of random traces are written and read again, and must be
+ * equal to the prediction of a slow and obvious twin.
  */
 #include "formats/foreign/trace_format.h"
 
@@ -48,7 +48,7 @@ static void make_trace(struct trace *trace, uint64_t *random)
         if (random_one_in(random, 30))
             record->address = 0u - (uint32_t)random_below(random, 20);
         if (random_one_in(random, 100))
-            record->time = UINT32_MAX; /* more than it can say: a hole */
+            record->time = UINT32_MAX; /* more than the field can hold: a hole */
         tick += record->time;
         if (record->time == UINT32_MAX)
             tick += random_below(random, 1u << 20);
@@ -91,7 +91,7 @@ static int write_trace(const char *path, const char *format, struct trace *trace
     return result == 0 ? sink_close(sink, &error) : result;
 }
 
-/* Reads all, in batches of random sizes; 0 at a good end. */
+/* Reads a whole trace, in batches of random sizes; returns 0 if its end is valid. */
 static int read_trace(struct trace *trace, const char *path, const char *format,
                       const struct foreign_options *options, uint64_t *random)
 {
@@ -106,7 +106,7 @@ static int read_trace(struct trace *trace, const char *path, const char *format,
         struct batch batch = {.records = buffer, .capacity = random_below(random, 700) + 1};
         result = source_next(source, &batch, -1, &error);
         if (result == BT_NOTE && trace->count == 0 && strstr(error.message, " is empty"))
-            continue; /* the format holds none of its records */
+            continue; /* the format can represent none of its records */
         if (result != 1 || trace->count + batch.count > EXPECTED_MAX)
             break;
         uint64_t tick = batch.first_tick;
@@ -121,11 +121,11 @@ static int read_trace(struct trace *trace, const char *path, const char *format,
     return result;
 }
 
-/* --- what formats hold: the twin --- */
+/* --- contents that formats can represent: the twin --- */
 
 struct expectation {
     const char *format;
-    bool all;       /* records as they are */
+    bool all;       /* unchanged records */
     bool size;      /* else up to the end of a word */
     bool times;     /* of absolute ticks, else 0 */
     bool processor; /* else 0 */
@@ -198,14 +198,15 @@ static void expect(struct trace *expected, const struct expectation *format,
                 last = object;
             }
         } else if (is_wanted(record)) {
-            uint8_t rest = (uint8_t)(4 - record->address % 4); /* of the word: din without sizes */
+            uint8_t rest =
+                (uint8_t)(4 - record->address % 4); /* to the word's end: din without sizes */
             expect_one(expected, format, record, trace->ticks[i], record->address,
                        format->size ? record->size : rest);
         }
     }
 }
 
-/* Raw records do not say what a hole is, and .npy does not: their ticks are not looked at. */
+/* Raw records do not contain the length of a hole, nor does .npy: their ticks are not compared. */
 static bool same(const struct trace *a, const struct trace *b, bool ticks)
 {
     if (a->count != b->count ||
@@ -257,7 +258,7 @@ static void test_round_trips(void)
     folder_remove(folder);
 }
 
-/* --- particular ones --- */
+/* --- special cases --- */
 
 static void test_extended_din(void)
 {
@@ -281,8 +282,8 @@ static void test_extended_din(void)
     folder_remove(folder);
 }
 
-/* What is behind an address is a comment where labels are digits, and the size where they are
- * letters, as in Dinero's two formats. */
+/* After an address, lines with digit labels have a comment, and those with letters the size, as in
+ * Dinero's two formats. */
 static void test_din_columns(void)
 {
     static const char text[] = "0 1000 add\n"
@@ -321,13 +322,13 @@ static void test_din_columns(void)
         CU_ASSERT_EQUAL(source_next(source, &batch, -1, &error), BT_DATA);
         CU_ASSERT_STRING_EQUAL(error.message, why);
     }
-    CU_ASSERT_EQUAL(source_next(source, &batch, -1, &error), BT_NOTE); /* of lines left out */
+    CU_ASSERT_EQUAL(source_next(source, &batch, -1, &error), BT_NOTE); /* about omitted lines */
     CU_ASSERT_EQUAL(source_next(source, &batch, -1, &error), BT_NOTE);
     CU_ASSERT_STRING_EQUAL(error.message, "memory: sizes above 255 limited to 255: 1");
     source_close(source);
 }
 
-/* gem5 has picoseconds; of a clock that is known, the same ticks come back. */
+/* gem5 uses picoseconds; if the clock is known, the ticks survive. */
 static void test_gem5_clocks(void)
 {
     static struct trace trace;
@@ -347,7 +348,7 @@ static void test_gem5_clocks(void)
         uint64_t random = random_seed(seed);
         struct foreign_options options = {.clock_hz = random_below(&random, 5000000000u) + 1000};
         make_trace(&trace, &random);
-        for (size_t i = 0; i < trace.count; i++) /* what 64 bits of picoseconds can hold */
+        for (size_t i = 0; i < trace.count; i++) /* limit of picoseconds in 64 bits */
             if (trace.ticks[i] / options.clock_hz > 10000000)
                 trace.count = i;
         CU_ASSERT_EQUAL(write_trace(path, "gem5", &trace, &options, &loss, &random), 0);
@@ -358,7 +359,7 @@ static void test_gem5_clocks(void)
     folder_remove(folder);
 }
 
-/* The slow way to the future: each access looks for the next one. */
+/* The future in the slow way: a search from each access for the next one. */
 static void test_oracle_future(void)
 {
     static struct trace trace;
@@ -393,8 +394,8 @@ static void test_oracle_future(void)
     folder_remove(folder);
 }
 
-/* What champsim.h says of the size of an instruction: records of the file hold 4 reads and 2
- * writes, 8 of them are looked at, and a branch has no size to go by. */
+/* The size of an instruction according to champsim.h: records of the file hold 4 reads and 2
+ * writes, 8 of them are examined, and a branch has no successor that gives its size. */
 static uint8_t champsim_size(const struct trace *expected, size_t fetch, size_t next, bool branch)
 {
     unsigned reads = 0;
@@ -420,7 +421,7 @@ static uint8_t champsim_size(const struct trace *expected, size_t fetch, size_t 
     return distance < 256 ? (uint8_t)distance : 0;
 }
 
-/* Gives fetches the sizes that they have in the file, in place of those that they had. */
+/* Replaces the sizes of fetches with those in the file. */
 static void champsim_sizes(struct trace *expected)
 {
     size_t fetch = 0;
@@ -435,7 +436,7 @@ static void champsim_sizes(struct trace *expected)
     }
 }
 
-/* Fetches of one processor in order, and the data of each, reads and writes for themselves. */
+/* Fetches of one processor in order, each with its data: reads first, then writes. */
 static void champsim_twin(struct trace *expected, const struct trace *trace)
 {
     int processor = -1;
@@ -467,7 +468,8 @@ static int compare_type(const void *a, const void *b)
     return left->time < right->time ? -1 : left->time > right->time;
 }
 
-/* Within each instruction, reads before writes, else as they are. Times, all 0, are lent to it. */
+/* Sorts the data of each instruction, reads before writes, otherwise in order. Uses the times,
+ * which are all 0. */
 static void sort_data(struct trace *trace)
 {
     size_t start = 0;
@@ -512,7 +514,8 @@ static void test_champsim(void)
     folder_remove(folder);
 }
 
-/* ChampSim's own way from registers to kinds of branches: conditional, and only where one is. */
+/* Compares with ChampSim's own rules from registers to kinds of branches: only conditional ones
+ * count. */
 static void test_champsim_branches(void)
 {
     static struct trace trace = {
@@ -577,7 +580,7 @@ static void test_one_processor(void)
     folder_remove(folder);
 }
 
-/* --- what is wrong with files --- */
+/* --- damaged files --- */
 
 static void write_text(char *path, const char *name, const char *text, size_t size)
 {
@@ -589,8 +592,9 @@ static void write_text(char *path, const char *name, const char *text, size_t si
     fclose(file);
 }
 
-/* Reads text in a format; what is told comes back, line by line. Returns the records. */
-static size_t told_of(char *told, size_t room, const char *format, const char *text, bool wrap)
+/* Reads text in a format, and collects its messages, one a line. Returns the number of records. */
+static size_t messages_of(char *messages, size_t room, const char *format, const char *text,
+                          bool wrap)
 {
     static struct record buffer[16];
     const struct foreign_options options = {.wrap = wrap};
@@ -599,16 +603,16 @@ static size_t told_of(char *told, size_t room, const char *format, const char *t
     char path[NAME_BYTES];
     size_t count = 0;
     write_text(path, "text", text, strlen(text));
-    *told = '\0';
+    *messages = '\0';
     if (trace_format_open(&source, format, path, &options, &error) < 0)
         return SIZE_MAX;
     for (int result = 1; result != 0 && result != BT_IO;) {
         struct batch batch = {.records = buffer, .capacity = 16};
         result = source_next(source, &batch, -1, &error);
         if (result < 0) {
-            const char *behind = strstr(error.message, "text: ");
-            snprintf(told + strlen(told), room - strlen(told), "%d %s\n", result,
-                     behind ? behind + 6 : error.message);
+            const char *place = strstr(error.message, "text: ");
+            snprintf(messages + strlen(messages), room - strlen(messages), "%d %s\n", result,
+                     place ? place + 6 : error.message);
         }
         count += result == 1 ? batch.count : 0;
     }
@@ -621,20 +625,20 @@ static size_t told_of(char *told, size_t room, const char *format, const char *t
 struct damage_case {
     const char *format, *text;
     size_t records;
-    const char *told;
+    const char *messages;
 };
 
 static void check_damage(const struct damage_case *damage)
 {
-    char told[2000];
-    CU_ASSERT_EQUAL(told_of(told, sizeof told, damage->format, damage->text, false),
+    char messages[2000];
+    CU_ASSERT_EQUAL(messages_of(messages, sizeof messages, damage->format, damage->text, false),
                     damage->records);
-    if (strcmp(told, damage->told) != 0)
-        printf("\n%s: %s: told\n%s", damage->format, damage->text, told);
-    CU_ASSERT_STRING_EQUAL(told, damage->told);
+    if (strcmp(messages, damage->messages) != 0)
+        printf("\n%s: %s: messages\n%s", damage->format, damage->text, messages);
+    CU_ASSERT_STRING_EQUAL(messages, damage->messages);
 }
 
-/* Lines with more than their columns, and times that are no decimal numbers. */
+/* Lines with too many columns, and times that are not decimal numbers. */
 static void test_columns(void)
 {
     static const struct damage_case cases[] = {
@@ -702,7 +706,7 @@ static void test_damage(void)
         {"csv", "tick,time,address,type\n5,5,1,FETCH\n3,3,2,FETCH\n", 2,
          "-3 places where time goes back (the last time is kept): 1\n"},
         {"libcachesim-csv", "obj_id,op\n5,get\n", 1, "-3 requests without a time (set to 0): 1\n"},
-        {"din", "x\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\n0 1\nx\n", 1, /* ten are told */
+        {"din", "x\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\n0 1\nx\n", 1, /* ten are reported */
          "-2 line 1: " NO_LABEL "-2 line 2: " NO_LABEL "-2 line 3: " NO_LABEL "-2 line 4: " NO_LABEL
          "-2 line 5: " NO_LABEL "-2 line 6: " NO_LABEL "-2 line 7: " NO_LABEL "-2 line 8: " NO_LABEL
          "-2 line 9: " NO_LABEL "-2 line 10: " NO_LABEL "-3 more damaged places: 2\n"},
@@ -714,33 +718,33 @@ static void test_damage(void)
         {"libcachesim-csv", "1.5,2,64\nx\n", 1, "-2 line 2: field 1 is not a number\n"},
         {"npy", "hello, world\n", 0, "-2 offset 0: it does not begin like an array of NumPy\n"},
         {"gem5", "gem6....", 0, "-2 offset 0: it does not begin like a trace of gem5\n"},
-        {"oracle", "123456789012345678901234567", 0, /* its object is no address of 32 bits */
+        {"oracle", "123456789012345678901234567", 0, /* its object is not a 32-bit address */
          "-2 offset 24: the last 3 bytes are not a whole record\n"
          "-3 requests above 4 GiB left out: 1 (a record has 32 bits of address; "
          "bustap convert --wrap keeps the low 32)\n"},
     };
-    char told[2000];
+    char messages[2000];
     folder_make(folder);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check_damage(&cases[i]);
-    CU_ASSERT_EQUAL(told_of(told, sizeof told, "din", "0 100000000\n", true), 1);
-    CU_ASSERT_STRING_EQUAL(told, "-3 addresses above 4 GiB reduced to their low 32 bits: 1\n");
+    CU_ASSERT_EQUAL(messages_of(messages, sizeof messages, "din", "0 100000000\n", true), 1);
+    CU_ASSERT_STRING_EQUAL(messages, "-3 addresses above 4 GiB reduced to their low 32 bits: 1\n");
     folder_remove(folder);
 }
 
-/* A line without an end is skipped as a whole, told once, and bounded in memory. */
+/* A line without an end is skipped as a whole, reported once, and bounded in memory. */
 static void test_long_line(void)
 {
     const size_t size = 1000000;
-    char told[1000];
+    char messages[1000];
     char *text = malloc(size + 32);
     memset(text, 'x', size);
     strcpy(text + size, "\n0 10\n0 20\n");
     folder_make(folder);
-    CU_ASSERT_EQUAL(told_of(told, sizeof told, "din", text, false), 2);
-    CU_ASSERT_STRING_EQUAL(told, "-2 line 1: it is longer than 4096 bytes\n");
-    CU_ASSERT_EQUAL(told_of(told, sizeof told, "npy", text, false), 0);
-    CU_ASSERT_STRING_EQUAL(told, "-2 offset 0: it does not begin like an array of NumPy\n");
+    CU_ASSERT_EQUAL(messages_of(messages, sizeof messages, "din", text, false), 2);
+    CU_ASSERT_STRING_EQUAL(messages, "-2 line 1: it is longer than 4096 bytes\n");
+    CU_ASSERT_EQUAL(messages_of(messages, sizeof messages, "npy", text, false), 0);
+    CU_ASSERT_STRING_EQUAL(messages, "-2 offset 0: it does not begin like an array of NumPy\n");
     folder_remove(folder);
     free(text);
 }
@@ -793,18 +797,18 @@ static void test_sentences(void)
 }
 
 static const struct test_case cases[] = {
-    {"formats hold what they hold", test_round_trips},
+    {"round trips against the twin", test_round_trips},
     {"extended din has sizes", test_extended_din},
-    {"din has sizes behind letters alone", test_din_columns},
-    {"gem5's picoseconds become ticks again", test_gem5_clocks},
-    {"oracleGeneral knows the future", test_oracle_future},
+    {"din has sizes only with letters", test_din_columns},
+    {"gem5's picoseconds convert back to ticks", test_gem5_clocks},
+    {"oracleGeneral contains the next access", test_oracle_future},
     {"ChampSim's instructions have their data", test_champsim},
     {"ChampSim's branches", test_champsim_branches},
     {"one processor of many", test_one_processor},
-    {"damage is told and passed by", test_damage},
+    {"damage is reported and skipped", test_damage},
     {"lines with too many columns", test_columns},
     {"a line without an end", test_long_line},
-    {"formats are told by content and name", test_detection},
-    {"what is lost, in words", test_sentences},
+    {"formats are recognised by content and name", test_detection},
+    {"sentences about losses", test_sentences},
     {NULL, NULL}};
 TEST_SUITE(trace_format, cases)

@@ -34,7 +34,7 @@ static void test_gap_add(void)
     CU_ASSERT(gap.uncounted);
 }
 
-static void test_tells(void)
+static void test_has_loss_or_gap(void)
 {
     struct batch batch = {.count = 0};
     CU_ASSERT_FALSE(batch_has_loss_or_gap(&batch));
@@ -48,6 +48,6 @@ static void test_tells(void)
 
 static const struct test_case cases[] = {{"the gap of a time", test_gap_of_ns},
                                          {"gaps add up", test_gap_add},
-                                         {"batches that tell", test_tells},
+                                         {"losses and gaps of batches", test_has_loss_or_gap},
                                          {NULL, NULL}};
 TEST_SUITE(batch, cases)

@@ -70,7 +70,7 @@ static void test_conjunction(void)
     CU_ASSERT_FALSE(passes("proc=1,type=HALT", REQUEST_HALT, 0, 0));
 }
 
-/* filter_match against the obvious: every type, processor and some addresses, by themselves. */
+/* Compares filter_match with the obvious rules, for every type, processor and some addresses. */
 static void test_match_against_twin(void)
 {
     for (unsigned seed = 0; seed < 5000; seed++) {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One classic line the slow and obvious way. */
+/* Formats one classic line in the slow and obvious way. */
 static size_t classic_twin(char *out, const struct record *r)
 {
     static const struct {
@@ -123,8 +123,7 @@ static void test_edge_values(void)
     CU_ASSERT_EQUAL(forms_differ(records, count, UINT64_MAX - 1000, UINT64_MAX - UINT32_MAX), 0);
 }
 
-/* Every time of up to five digits, and longer ones at random: the arithmetic, not a table, is
- * tried. */
+/* Every time of up to five digits, and longer ones at random: tests the arithmetic, not a table. */
 static void test_times(void)
 {
     enum { STEP = 500 };

@@ -96,7 +96,7 @@ static void test_real_numbers(void)
     free(text);
 }
 
-/* As people read it; an empty array or object has an empty line in it. */
+/* Indented for people; an empty array or object contains an empty line. */
 static void test_indented(void)
 {
     static const char wanted[] = "{\n  \"a\": 1,\n  \"b\": [\n    {\n      \"c\": \"d\"\n    },\n"

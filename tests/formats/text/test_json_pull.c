@@ -38,7 +38,7 @@ static void close_document(struct document *document)
     text_reader_close(document->reader);
 }
 
-/* Skips the document; 0 or what is wrong. */
+/* Skips the document; returns 0 or its error. */
 static int skip_all(const char *text, size_t size, bool strict, struct bt_error *error)
 {
     struct document document;
@@ -53,7 +53,7 @@ static int skip_all(const char *text, size_t size, bool strict, struct bt_error 
     return result;
 }
 
-/* --- what is JSON and what is not --- */
+/* --- valid and invalid JSON --- */
 
 static const char *const good[] = {
     "0",
@@ -115,7 +115,7 @@ static const char *const bad[] = {
     "{\"a\":1]",
 };
 
-/* Taken where it is not strict. */
+/* Accepted unless strict. */
 static const char *const loose[] = {"[1,]", "[[],]",     "{\"a\":1,}",
                                     "007",  "[00, -01]", "{\"A\":04}"};
 
@@ -141,7 +141,7 @@ static void test_grammar(void)
     CU_ASSERT_EQUAL(skip_all("1\0", 2, false, &error), BT_DATA);
 }
 
-/* Valid documents with one octet changed, removed or doubled: as the slow twin says. */
+/* Valid documents with one octet changed, removed or doubled: compared with the slow twin. */
 static void test_mutations(void)
 {
     struct bt_error error;
@@ -282,11 +282,11 @@ static void test_strings(void)
     check_string("\"\\b\\f\\n\\r\\t\\\"\"", "\b\f\n\r\t\"", 6);
 }
 
-/* --- everything at every place in the buffer --- */
+/* --- everything at every position in the buffer --- */
 
 #define BUFFER_BYTES ((size_t)256 << 10) /* json_pull's */
 
-/* The tail, so that it crosses the buffer's end at each of its octets. */
+/* The tail crosses the buffer's end at each of its octets. */
 static void test_across_the_buffer(void)
 {
     static const char tail[] = "\"k\\u00e9y\xc3\xa9\" : [ 12345678901, \"0x1f\", "
@@ -329,7 +329,7 @@ static void test_across_the_buffer(void)
     free(text);
 }
 
-/* A string of many buffers: whole, in pieces, and refused where it is more than the limit. */
+/* A string of many buffers: whole, in pieces, and refused above the limit. */
 static void test_long_strings(void)
 {
     const size_t size = 5 * BUFFER_BYTES + 77;
@@ -366,7 +366,7 @@ static void test_long_strings(void)
 
 /* --- integers by the row --- */
 
-/* Integers in every way of writing them, and now and then what is none; how many there are. */
+/* Integers in every notation, sometimes an invalid one; returns their number. */
 static size_t random_row(uint64_t *state, char *text, size_t room, uint64_t *values, size_t most)
 {
     static const char *const spaces[] = {"", "", "", " ", "  ", "\n"};
@@ -453,7 +453,7 @@ static void test_rows_of_integers(void)
     free(text);
 }
 
-/* What json_pull_integers() must not take for integers. */
+/* Texts that json_pull_integers() must not accept as integers. */
 static void test_no_integers(void)
 {
     static const char *const texts[] = {"[1.5]",
@@ -493,7 +493,7 @@ static void test_no_integers(void)
 static void test_keys_twice(void)
 {
     static const struct {
-        const char *text, *told;
+        const char *text, *message;
     } cases[] = {
         {"{\"a\":1,\"b\":2,\"A\":3,\"\":4,\"a \":5}", NULL},
         {"{\"a\":{\"a\":{\"a\":1},\"b\":1},\"b\":[{\"a\":1},{\"a\":1}],\"c\":{\"a\":1}}", NULL},
@@ -508,15 +508,15 @@ static void test_keys_twice(void)
     struct bt_error error;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int result = skip_all(cases[i].text, strlen(cases[i].text), true, &error);
-        CU_ASSERT_EQUAL(result, cases[i].told ? BT_DATA : 0);
-        if (cases[i].told)
-            CU_ASSERT_STRING_EQUAL(error.message, cases[i].told);
-        CU_ASSERT_EQUAL(json_twin_valid(cases[i].text, strlen(cases[i].text)), !cases[i].told);
+        CU_ASSERT_EQUAL(result, cases[i].message ? BT_DATA : 0);
+        if (cases[i].message)
+            CU_ASSERT_STRING_EQUAL(error.message, cases[i].message);
+        CU_ASSERT_EQUAL(json_twin_valid(cases[i].text, strlen(cases[i].text)), !cases[i].message);
     }
 }
 
-/* Half a million different keys take time that grows with their number, and no more memory than
- * they may; the last one is there already. */
+/* Half a million different keys take time that grows with their number, and no more memory than the
+ * limit; the last one is a duplicate. */
 static void test_many_keys(void)
 {
     const unsigned count = 500000;
@@ -578,7 +578,7 @@ static void test_error_place(void)
     CU_ASSERT_STRING_EQUAL(document.error.message,
                            "x.json: PROCESSES[1][1].EDGES[1][1] (line 3, offset 47): "
                            "'t' where an integer is expected");
-    CU_ASSERT_EQUAL(json_pull_element(pull), BT_DATA); /* and stays so */
+    CU_ASSERT_EQUAL(json_pull_element(pull), BT_DATA); /* the error is permanent */
     close_document(&document);
 }
 
@@ -608,7 +608,7 @@ static void test_limits(void)
     free(digits);
 }
 
-/* bzip2 makes a few octets of a hundred million spaces: they are not all read. */
+/* bzip2 packs a hundred million spaces into a few octets: most of them are not read. */
 static void test_expansion(void)
 {
     enum { SPACES = 40 << 20, MEMBERS = 3 };
@@ -635,9 +635,9 @@ static void test_expansion(void)
 }
 
 static const struct test_case cases[] = {
-    {"no key is there twice", test_keys_twice},
+    {"duplicate keys", test_keys_twice},
     {"many keys", test_many_keys},
-    {"what is JSON and what is not", test_grammar},
+    {"valid and invalid JSON", test_grammar},
     {"changed documents, against a slow twin", test_mutations},
     {"integers, as numbers and as strings", test_integers},
     {"random integers", test_random_integers},
@@ -646,8 +646,8 @@ static const struct test_case cases[] = {
     {"everything across the end of the buffer", test_across_the_buffer},
     {"strings longer than the buffer", test_long_strings},
     {"rows of integers, against one by one", test_rows_of_integers},
-    {"what is no row of integers", test_no_integers},
-    {"errors tell file, path, line and offset", test_error_place},
+    {"invalid rows of integers", test_no_integers},
+    {"errors name file, path, line and offset", test_error_place},
     {"limits", test_limits},
     {"texts that expand without end", test_expansion},
     {NULL, NULL}};

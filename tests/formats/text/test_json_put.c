@@ -25,7 +25,7 @@ static void begin(struct output *output)
     CU_ASSERT_PTR_NOT_NULL_FATAL(output->put);
 }
 
-/* The text, valid until end(). */
+/* Returns the text, valid until end(). */
 static const char *finish(struct output *output, size_t *size)
 {
     struct bt_error error;
@@ -180,7 +180,7 @@ static void test_failure_is_kept(void)
 
 static const struct test_case cases[] = {{"commas and lines", test_layout},
                                          {"strings are escaped", test_strings},
-                                         {"what is written reads again", test_round_trip},
+                                         {"written text reads back", test_round_trip},
                                          {"a failure is kept until the end", test_failure_is_kept},
                                          {NULL, NULL}};
 TEST_SUITE(json_put, cases)

@@ -65,7 +65,7 @@ static void append_xz(struct text *to, const char *text, size_t size)
     to->size += used;
 }
 
-/* Reads it all in steps of odd sizes; the result's code, and what came in *text. */
+/* Reads everything in steps of odd sizes. Returns the result's code, and the data in *text. */
 static int read_all(struct text_reader *reader, uint64_t seed, struct text *text,
                     struct bt_error *error)
 {
@@ -137,7 +137,7 @@ static void test_compressed_members(void)
         struct text gzip = {NULL, 0};
         struct text bzip2 = {NULL, 0};
         struct text xz = {NULL, 0};
-        append_gzip(&gzip, text.data, 0); /* an empty member in front */
+        append_gzip(&gzip, text.data, 0); /* an empty member first */
         for (size_t i = 0; i < members; i++) {
             size_t begin = TEXT_BYTES * i / members;
             size_t end = TEXT_BYTES * (i + 1) / members;
@@ -155,7 +155,7 @@ static void test_compressed_members(void)
     free(text.data);
 }
 
-/* However it is cut: all that could be read, then BT_DATA with the offset. */
+/* A text cut anywhere gives all data before the cut, then BT_DATA with the offset. */
 static void check_cuts(const struct text *stored, const struct text *text)
 {
     for (size_t size = 6; size < stored->size; size += 1 + stored->size / 50) {
@@ -271,9 +271,9 @@ static void test_cannot_open(void)
 static const struct test_case cases[] = {
     {"plain text of any size, from memory, files and pipes", test_plain},
     {"members of gzip, bzip2 and xz are one text", test_compressed_members},
-    {"cut off and damaged data is told with its offset", test_cut_and_damaged},
-    {"zeros behind the members are padding, anything else is not", test_behind_the_members},
+    {"truncated and damaged data is reported with its offset", test_cut_and_damaged},
+    {"zeros after the members are padding, other data is not", test_behind_the_members},
     {"progress goes up to the end", test_progress},
-    {"what cannot be opened is named", test_cannot_open},
+    {"errors name the file", test_cannot_open},
     {NULL, NULL}};
 TEST_SUITE(text_reader, cases)

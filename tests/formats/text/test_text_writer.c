@@ -60,7 +60,7 @@ static bool reads_as(const char *path, const char *text, size_t size)
     return good;
 }
 
-/* What the file begins with. */
+/* Whether the file begins with magic. */
 static bool begins_with(const char *path, const char *magic)
 {
     char bytes[4] = "";
@@ -93,7 +93,7 @@ static void test_by_the_names_ending(void)
         CU_ASSERT(reads_as(path, text, TEXT_BYTES));
     }
     struct folder_list list = folder_list(folder, "");
-    CU_ASSERT_EQUAL(list.count, 3); /* and no part */
+    CU_ASSERT_EQUAL(list.count, 3); /* no part file */
     folder_list_free(&list);
     folder_remove(folder);
     free(text);
@@ -120,11 +120,11 @@ static void test_replaces_when_complete(void)
     snprintf(part, sizeof part, "%s/x.part-1", folder);
     snprintf(link, sizeof link, "%s/link", folder);
     put_line(path, "old");
-    CU_ASSERT_EQUAL(close(open(part, O_CREAT | O_WRONLY, 0600)), 0); /* somebody else's */
+    CU_ASSERT_EQUAL(close(open(part, O_CREAT | O_WRONLY, 0600)), 0); /* of another process */
     struct text_writer *writer = text_writer_new(path, &error);
     CU_ASSERT_PTR_NOT_NULL_FATAL(writer);
     CU_ASSERT_EQUAL(text_writer_put(writer, "new", 3, &error), 0);
-    text_writer_free(writer); /* not finished: as if it had never begun */
+    text_writer_free(writer); /* not finished: no effect */
     CU_ASSERT(reads_as(path, "old", 3));
     struct folder_list list = folder_list(folder, "");
     CU_ASSERT_EQUAL(list.count, 2);
@@ -197,9 +197,9 @@ static void test_cannot_create(void)
 static const struct test_case cases[] = {
     {"plain, gzip and bzip2, by the name's ending", test_by_the_names_ending},
     {"the old file stays until the new one is complete", test_replaces_when_complete},
-    {"what is no regular file is written in place", test_in_place},
-    {"a full disk is told, and leaves nothing behind", test_full_disk},
+    {"other than regular files are written in place", test_in_place},
+    {"a full disk is reported, and no file is left", test_full_disk},
     {"into memory", test_memory},
-    {"what cannot be created is named", test_cannot_create},
+    {"errors name the file", test_cannot_create},
     {NULL, NULL}};
 TEST_SUITE(text_writer, cases)

@@ -89,7 +89,7 @@ static int twin_get_all(struct record *records, size_t count, const uint8_t *byt
 
 static void round_trip(const struct record *records, size_t count)
 {
-    /* of exactly the size needed, so that a sanitizer sees a read or write behind it */
+    /* of exactly the size needed, so that a sanitizer detects accesses past its end */
     uint8_t *packed = malloc(count * PACKING_RECORD_MAX_BYTES + 1);
     struct record *back = malloc((count + 1) * sizeof *back);
     size_t size = wire_frames_pack(packed, records, count);
@@ -125,7 +125,7 @@ static void test_round_trips(void)
     }
 }
 
-/* Each form at its limits: the largest difference that still fits, and the one behind it. */
+/* Each form at its limits: the largest difference that fits, and the next one. */
 static void test_limits(void)
 {
     static const struct {
@@ -205,7 +205,7 @@ static size_t make_octets(uint64_t *random, uint8_t *bytes, size_t count)
     return random_one_in(random, 4) ? random_below(random, size + 1) : size;
 }
 
-/* Any octets: the same answer as the twin, never a read outside. */
+/* Any octets: the same result as the twin, and no access outside. */
 static void test_any_octets(void)
 {
     unsigned good = 0;

@@ -104,7 +104,7 @@ static void test_commands_of_every_size(void)
         CU_ASSERT_EQUAL(wire_command_get(&back, out, whole), (int)whole);
         CU_ASSERT_EQUAL(memcmp(back.body, body, size), 0);
     }
-    /* a body longer than allowed is no command, however good its CRC */
+    /* a body longer than allowed is invalid even with a correct CRC */
     uint8_t out[WIRE_COMMAND_HEADER] = {0};
     bytes_put32(out, WIRE_COMMAND_SYNC);
     bytes_put16(out + 6, WIRE_COMMAND_BODY_MAX + 1);
@@ -151,13 +151,13 @@ static void test_identity(void)
     CU_ASSERT_EQUAL(back.firmware, 0x00010002);
     CU_ASSERT_STRING_EQUAL(back.name, "bustap board");
     CU_ASSERT_EQUAL(wire_identity_get(&back, bytes, sizeof bytes - 1), -1);
-    /* a name may be any octets, none of them terminating */
+    /* a name may consist of any octets, without a terminator */
     memset(bytes + 24, 0x1b, 64);
     bytes[25] = 0xc3;
     CU_ASSERT_EQUAL(wire_identity_get(&back, bytes, sizeof bytes), 0);
     CU_ASSERT_STRING_EQUAL(back.name, "???????????????????????????????");
     CU_ASSERT_EQUAL(strlen(back.serial), 31);
-    /* a name that fills its field without an end is cut */
+    /* a name that fills its field without a terminator is truncated */
     memset(identity.name, 'n', sizeof identity.name);
     wire_identity_put(bytes, &identity);
     CU_ASSERT_EQUAL(bytes[24 + 31], 0);
@@ -194,8 +194,8 @@ static void test_configuration(void)
     CU_ASSERT_EQUAL(wire_configuration_get(&back, bytes, sizeof bytes + 1), -1);
 }
 
-/* A value out of range, or a reserved byte that is not 0, is refused: a board must not record
- * something else than was asked for. */
+/* A value out of range, or a reserved byte other than 0, is refused: a board must not record
+ * differently from its configuration. */
 static void test_configuration_strict(void)
 {
     static const uint8_t wrong[][2] = {{2, 0x02}, {3, 0x80}, {5, 9},  {6, 2},  {7, 1},

@@ -10,7 +10,7 @@
 
 #define STREAM_BYTES (256u * 1024u)
 
-/* A stream being made, and which of its frames must come out. */
+/* A stream under construction, and the frames that must be found in it. */
 struct stream_made {
     uint8_t *bytes;
     size_t size;
@@ -25,7 +25,7 @@ static size_t put_random_frame(uint64_t *random, uint8_t *out, uint32_t sequence
     uint16_t size =
         (uint16_t)random_below(random, random_one_in(random, 10) ? WIRE_PAYLOAD_MAX + 1 : 600);
     random_fill(random, payload, size);
-    /* payloads full of what looks like frames */
+    /* payloads full of bytes that look like frames */
     for (size_t i = 0; i + 4 <= size && random_one_in(random, 2); i += 1 + random_below(random, 64))
         bytes_put32(payload + i, WIRE_FRAME_SYNC);
     const struct wire_frame frame = {.version = (uint8_t)random_next32(random),
@@ -105,7 +105,7 @@ static void test_every_good_frame(void)
         size_t wanted = seed % 50 ? 20000 : STREAM_BYTES;
         for (uint32_t sequence = 0; stream.size < wanted; sequence++)
             append(&random, &stream, sequence);
-        /* what ends in a cut frame is only known as cut once more bytes have come */
+        /* a cut frame at the end is only detected when more bytes follow */
         memset(stream.bytes + stream.size, 0, WIRE_FRAME_MAX);
         stream.size += WIRE_FRAME_MAX;
         feed(&random, reader, &stream);
@@ -147,7 +147,7 @@ static void test_frame_inside_a_bad_one(void)
     wire_reader_free(reader);
 }
 
-/* The same where the rest of the damaged one never comes. */
+/* The same if the rest of the damaged one never comes. */
 static void test_frame_inside_an_unfinished_one(void)
 {
     struct wire_reader *reader = wire_reader_new();
@@ -170,7 +170,7 @@ static void test_frame_inside_an_unfinished_one(void)
         CU_ASSERT_EQUAL(wire_reader_next(reader, &frame), 0);
         CU_ASSERT_FALSE(wire_reader_look_inside(reader));
         CU_ASSERT_EQUAL(wire_reader_statistics(reader)->skipped_bytes, statistics.skipped_bytes);
-        /* what was not found is not forgotten */
+        /* the frames in it are not lost */
         add(reader, bytes + part, before + size - part);
         CU_ASSERT_EQUAL(wire_reader_next(reader, &frame), 0);
         CU_ASSERT_TRUE(wire_reader_look_inside(reader));
@@ -200,7 +200,7 @@ static void test_reset(void)
     wire_reader_free(NULL);
 }
 
-/* A caller that never takes frames out gets no room in the end, and loses nothing. */
+/* A caller that never takes frames runs out of room, and loses nothing. */
 static void test_full(void)
 {
     struct wire_reader *reader = wire_reader_new();
@@ -250,8 +250,8 @@ static void test_records(void)
     CU_ASSERT_EQUAL(wire_frame_records(&frame, back), -1);
 }
 
-/* The bytes of the lines that are indented and nothing but hexadecimal bytes, from one heading to
- * the next. */
+/* Reads the bytes of indented lines with nothing but hexadecimal bytes, from one heading to the
+ * next. */
 static size_t read_example(const char *path, const char *heading, uint8_t *bytes, size_t capacity)
 {
     char line[300];
@@ -273,7 +273,7 @@ static size_t read_example(const char *path, const char *heading, uint8_t *bytes
     return size;
 }
 
-/* doc/wire-protocol.md, "Worked example": the bytes that are printed there. */
+/* Checks the bytes printed in doc/wire-protocol.md, "Worked example". */
 static void test_worked_example(void)
 {
     const struct record *expected = records_worked_example;

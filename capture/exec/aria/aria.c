@@ -336,7 +336,7 @@ static int execute(struct aria *aria, uint64_t limit, struct executor_stop *stop
 static int check_state(const struct aria *aria, const struct aria_state *state,
                        struct bt_error *error)
 {
-    if (!aria_is_canonical(state->fs_base))
+    if (!aria_is_user_address(state->fs_base))
         return bt_fail(error, BT_USAGE, "a state's fs_base is 0x%llx, which is not a user address",
                        (unsigned long long)state->fs_base);
     vector_state_normalize(&aria->layout, state->vector);
@@ -432,7 +432,7 @@ int aria_execute(struct aria *aria, struct aria_state *state, enum aria_version 
     struct executor_step done;
     enum executor_stepped stepped = EXECUTOR_STEP_NOT;
     if (version == ARIA_TAKEN && limit == 0 && !aria->process->ended &&
-        aria_is_canonical(state->fs_base))
+        aria_is_user_address(state->fs_base))
         stepped = executor_step(aria->process->executor, state->registers, state->vector,
                                 &aria->layout, &done);
     if (stepped != EXECUTOR_STEP_DONE)

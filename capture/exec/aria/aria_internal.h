@@ -34,9 +34,9 @@ struct aria_state *aria_state_of_thread(const struct aria *aria, struct bt_error
 /* Appends records to the step. False: no memory. */
 bool aria_add_records(struct aria *aria, const struct record *records, size_t count);
 
-/* Whether the address is a valid base of fs: the system and executor_step() accept user addresses
- * only. */
-static inline bool aria_is_canonical(uint64_t address)
+/* Whether an address is in the lower half. The system and executor_step() accept no other base of
+ * fs. */
+static inline bool aria_is_user_address(uint64_t address)
 {
     return address >> 47 == 0;
 }

@@ -312,7 +312,7 @@ static bool set_fs_base(struct not_taken *not_taken, const struct decode_instruc
     uint64_t value = not_taken->thread->registers[(modrm & 7) | (has_rex && (rex & 1) ? 8 : 0)];
     if (!has_rex || !(rex & 8))
         value = (uint32_t)value;
-    if (!aria_is_canonical(value))
+    if (!aria_is_user_address(value))
         return false;
     not_taken->thread->fs_base = value;
     return true;

@@ -45,11 +45,6 @@ static bool is_another(struct executor *executor, const struct exit *exit)
     return false;
 }
 
-static bool is_canonical(uint64_t address)
-{
-    return (uint64_t)((int64_t)(address << 16) >> 16) == address;
-}
-
 static void set_fs_base(struct executor *executor, uint64_t base)
 {
     executor_consume_all(executor); /* entries in the buffer refer to the old base */
@@ -157,12 +152,12 @@ bool executor_emulate(struct executor *executor, const struct exit *exit)
     bool done = true;
     switch (instruction.mnemonic) {
     case ZYDIS_MNEMONIC_WRFSBASE:
-        if (!is_canonical(value))
+        if (!decode_is_canonical(value))
             return protect(executor, exit, 0);
         set_fs_base(executor, value);
         break;
     case ZYDIS_MNEMONIC_WRGSBASE:
-        if (!is_canonical(value))
+        if (!decode_is_canonical(value))
             return protect(executor, exit, 0);
         done = value == 0 || refuse(executor, exit);
         break;
@@ -189,7 +184,7 @@ bool executor_can_go(struct executor *executor, const struct exit *exit)
 {
     struct exec_thread *thread = executor->thread;
     struct decode_instruction instruction;
-    if (is_canonical(thread->rip))
+    if (decode_is_canonical(thread->rip))
         return true;
     decode_at(executor, exit->branch_address, &instruction);
     if (exit->branch_kind == DECODE_RETURN)

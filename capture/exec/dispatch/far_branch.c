@@ -31,11 +31,6 @@ bool far_branch_is(const struct decode_instruction *instruction)
     }
 }
 
-static bool is_canonical(uint64_t address)
-{
-    return (uint64_t)((int64_t)(address << 16) >> 16) == address;
-}
-
 static uint64_t part(const uint8_t *read, unsigned number, unsigned size)
 {
     uint64_t value = 0;
@@ -51,7 +46,7 @@ static enum far_branch_result fault(struct far_branch *branch, uint64_t error)
 
 static enum far_branch_result go(struct far_branch *branch, uint64_t target)
 {
-    if (!is_canonical(target))
+    if (!decode_is_canonical(target))
         return fault(branch, 0);
     branch->rip = target;
     return FAR_BRANCH_DONE;

@@ -158,19 +158,13 @@ static void emit_records(struct trace_code *code, unsigned bytes)
     }
 }
 
-static struct emit_memory memory_at(uint8_t base, int32_t displacement)
-{
-    return (struct emit_memory){
-        .base = base, .index = DECODE_NONE, .scale = 1, .displacement = displacement};
-}
-
 /* Patches an address: entry, addend and base of fs. */
 static void emit_patch_address(struct trace_code *code, const struct patch *patch, bool fs,
                                int *loaded)
 {
     struct emitter *emitter = &code->emitter;
-    struct emit_memory entry = memory_at(DECODE_RSI, 4 * patch->slot);
-    struct emit_memory sum = memory_at(DECODE_RAX, (int32_t)patch->addend);
+    struct emit_memory entry = emit_memory_at(DECODE_RSI, 4 * patch->slot);
+    struct emit_memory sum = emit_memory_at(DECODE_RAX, (int32_t)patch->addend);
     uint8_t from = DECODE_RAX;
     if (*loaded != patch->slot)
         emit_with_memory(emitter, 0x8b, false, DECODE_RAX, &entry);
@@ -210,7 +204,8 @@ static void emit_addresses(struct trace_code *code, const struct block *block)
                            goes_through_fs(block, block->patches[i].record), &loaded);
     for (unsigned i = 0; i < block->through_fs_count; i++) {
         unsigned record = block->through_fs[i];
-        struct emit_memory sum = memory_at(DECODE_R11, (int32_t)block->records[record].address);
+        struct emit_memory sum =
+            emit_memory_at(DECODE_R11, (int32_t)block->records[record].address);
         if (is_patched(block, record))
             continue;
         emit_lea(&code->emitter, DECODE_R10, &sum);

@@ -150,6 +150,12 @@ static inline uint64_t decode_elements(const struct decode_access *access, uint6
     return elements < 64 ? used & (((uint64_t)1 << elements) - 1) : used;
 }
 
+/* Whether bits 63 to 47 of an address are equal; branches to other addresses fault. */
+static inline bool decode_is_canonical(uint64_t address)
+{
+    return (uint64_t)((int64_t)(address << 16) >> 16) == address;
+}
+
 /* Of DECODE_BITS: how many bytes after the operand the element with this bit lies. Bits count on
  * from the operand in both directions, by as many bits of the number as the operand has. */
 static inline int64_t decode_bit_offset(const struct decode_access *access, uint64_t number)

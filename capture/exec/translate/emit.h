@@ -22,6 +22,12 @@ struct NAMED_FIELDS emit_memory {
     int32_t displacement;
 };
 
+static inline struct emit_memory emit_memory_at(uint8_t base, int32_t displacement)
+{
+    return (struct emit_memory){
+        .base = base, .index = DECODE_NONE, .scale = 1, .displacement = displacement};
+}
+
 void emit_bytes(struct emitter *emitter, const uint8_t *bytes, size_t size);
 void emit8(struct emitter *emitter, uint8_t byte);
 void emit32(struct emitter *emitter, uint32_t value);

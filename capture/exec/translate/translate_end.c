@@ -2,19 +2,13 @@
 
 #define LOOKUP_SCALE 8 /* of 16 bytes of an entry; the operand's scale is the factor 2 */
 
-static struct emit_memory memory_at(uint8_t base, int32_t displacement)
-{
-    return (struct emit_memory){
-        .base = base, .index = DECODE_NONE, .scale = 1, .displacement = displacement};
-}
-
 /* Advances the trace pointer over the block's entries. After this only the branch can fault. */
 static void emit_advance(struct translator *translator)
 {
     struct block *block = translator->block;
     block->bytes = (uint16_t)(translator->trace == EXEC_TRACE_COUNT ? block->instructions
                                                                     : 4 * translator->slots);
-    struct emit_memory memory = memory_at(block->pointer, block->bytes);
+    struct emit_memory memory = emit_memory_at(block->pointer, block->bytes);
     if (translator->trace != EXEC_TRACE_NONE)
         emit_lea(&translator->emitter, block->pointer, &memory);
     block->advance = translate_offset(translator);
@@ -114,7 +108,7 @@ static void emit_target(struct translator *translator, const struct decode_instr
     struct emitter *emitter = &translator->emitter;
     uint8_t scratch = translator->block->scratch;
     if (instruction->kind == DECODE_RETURN) {
-        struct emit_memory release = memory_at(DECODE_RSP, instruction->stack_release);
+        struct emit_memory release = emit_memory_at(DECODE_RSP, instruction->stack_release);
         emit_pop(emitter, scratch);
         if (instruction->stack_release)
             emit_lea(emitter, DECODE_RSP, &release);
@@ -183,7 +177,7 @@ static void emit_lookup(struct translator *translator, struct exit *exit, uint32
     emit_restore(emitter, DECODE_RCX, 8 * DECODE_RCX);
     entry.displacement += 8;
     if (pointer != CODE_CACHE_POINTER || scratch != CODE_CACHE_SCRATCH) {
-        struct emit_memory jump = memory_at(DECODE_NONE, EXEC_THREAD_JUMP);
+        struct emit_memory jump = emit_memory_at(DECODE_NONE, EXEC_THREAD_JUMP);
         emit8(emitter, 0x65);
         emit_load(emitter, pointer, &entry);
         emit_save(emitter, EXEC_THREAD_JUMP, pointer);

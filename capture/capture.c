@@ -85,7 +85,7 @@ static int start_threads(struct capture *capture, struct bt_error *error)
     return bt_fail_errno(error, "cannot start the threads of a capture");
 }
 
-/* What takes time or can fail: all of it before the source begins to send. */
+/* Does everything that takes time or can fail, before the source begins to send. */
 static int prepare(struct capture *capture, uint8_t id[CAPTURE_ID_BYTES], struct bt_error *error)
 {
     int result = make_queue(capture, error);

@@ -52,9 +52,10 @@ int rules_check_prefix(const char *prefix, struct bt_error *error)
     if (!*prefix)
         return bt_fail(error, BT_USAGE, "the prefix is empty");
     if (strcmp(prefix, "-") == 0)
-        return bt_fail(error, BT_USAGE,
-                       "a capture is files and does not go to standard output: give a prefix, then "
-                       "pipe them with zcat PREFIX_*.byu.gz");
+        return bt_fail(
+            error, BT_USAGE,
+            "a capture consists of files and cannot be written to standard output: give a "
+            "prefix, then pipe the files with zcat PREFIX_*.byu.gz");
     if (!*base || strcmp(base, ".") == 0 || strcmp(base, "..") == 0)
         return bt_fail(error, BT_USAGE,
                        "the prefix \"%.60s\" is a folder: add the beginning of the files' names",

@@ -33,7 +33,7 @@ struct writer {
     struct bt_error error;                /* with CAPTURE_END_DISK */
 };
 
-/* Tells the others which file is open now. */
+/* Publishes the name of the open file. */
 static void show_file(struct writer *writer)
 {
     struct capture *capture = writer->capture;
@@ -87,9 +87,9 @@ static int put_closing(const struct writer *writer, enum capture_end end, struct
     return result;
 }
 
-/* Hands the open file to the finisher, where it has its closing member. One that could not take
- * even that stays a part file, good to its last member. */
-static void give_away(struct writer *writer, bool closed)
+/* Passes the open file to the finisher if its closing member was written. Otherwise the file stays
+ * a part file, valid up to its last member. */
+static void pass_to_finisher(struct writer *writer, bool closed)
 {
     writer->closed_bytes += capture_writer_bytes(writer->file);
     capture_writer_free(writer->file);
@@ -179,7 +179,7 @@ static void rotate(struct writer *writer, size_t next_size)
         refuse(writer, result, &error);
     if (writer->descriptor == before.descriptor)
         return;
-    give_away(&before, result == 0);
+    pass_to_finisher(&before, result == 0);
     writer->closed_bytes = before.closed_bytes;
     if (result == 0)
         file_set_take_reserve(writer->capture->files); /* that member may have needed it */
@@ -384,7 +384,7 @@ static void end_capture(struct writer *writer)
         end = CAPTURE_END_DISK;
         pipeline_fail(capture, &error);
     }
-    give_away(writer, result == 0);
+    pass_to_finisher(writer, result == 0);
     publish_end(writer, end, &reading);
 }
 

@@ -411,7 +411,7 @@ static int trouble(const struct ftdi_ring *ring, struct bt_error *error)
 }
 
 /* Returns the reader's buffer and queues transfers that had to wait for one. */
-static void give_back(struct ftdi_ring *ring)
+static void return_buffer(struct ftdi_ring *ring)
 {
     pthread_mutex_lock(&ring->mutex);
     list_put(&ring->empty, ring->reading);
@@ -462,7 +462,7 @@ long ftdi_ring_read(struct ftdi_ring *ring, uint8_t *bytes, size_t capacity, int
         size = ftdi_packets_strip(bytes, capacity, buffer->bytes, buffer->size, ring->packet_bytes,
                                   &ring->position);
         if (ring->position >= buffer->size)
-            give_back(ring);
+            return_buffer(ring);
     }
     return (long)size;
 }

@@ -71,7 +71,7 @@ static bool is_current(int lock, int folder, const char *name)
 static int refuse(const char *name, struct bt_error *error)
 {
     return bt_fail(error, BT_IO,
-                   "%s exists and is not a lock of bustap: move it away, or choose another name",
+                   "%s exists and is not a lock of bustap: rename it, or choose another name",
                    name);
 }
 

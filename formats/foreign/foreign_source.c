@@ -202,7 +202,7 @@ static struct record make_record(const struct foreign_reference *reference)
                            .processor = octet(reference->processor)};
 }
 
-/* Whether a record cannot hold a reference, which is then left out. */
+/* True if a reference does not fit in a record; the caller then skips it. */
 static bool left_out(struct foreign_source *foreign, const struct foreign_reference *reference)
 {
     if (reference->address <= UINT32_MAX || foreign->options.wrap)

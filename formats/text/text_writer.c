@@ -213,8 +213,8 @@ static int put_step(struct text_writer *writer, const char *text, size_t size, b
     }
 }
 
-/* Returns the first failure at each later call. */
-static int told(const struct text_writer *writer, struct bt_error *error)
+/* The first failure, which all later calls return. */
+static int first_failure(const struct text_writer *writer, struct bt_error *error)
 {
     if (error && writer->failure.code < 0)
         *error = writer->failure;
@@ -230,7 +230,7 @@ int text_writer_put(struct text_writer *writer, const char *text, size_t size,
         text += step;
         size -= step;
     }
-    return told(writer, error);
+    return first_failure(writer, error);
 }
 
 bool text_writer_can_patch(const struct text_writer *writer)
@@ -247,7 +247,7 @@ int text_writer_patch(struct text_writer *writer, size_t offset, const char *tex
     else if (writer->failure.code == 0 &&
              file_write_at(writer->file, text, size, (off_t)offset) < 0)
         bt_fail_errno(&writer->failure, "cannot write %s", writer->name);
-    return told(writer, error);
+    return first_failure(writer, error);
 }
 
 /* Closes the file, and gives a new file its name. */
@@ -266,7 +266,7 @@ int text_writer_finish(struct text_writer *writer, struct bt_error *error)
     struct bt_error *failure = &writer->failure;
     if (failure->code == 0 && put_step(writer, NULL, 0, true, failure) == 0)
         complete(writer, failure);
-    return told(writer, error);
+    return first_failure(writer, error);
 }
 
 void text_writer_free(struct text_writer *writer)

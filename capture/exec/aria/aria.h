@@ -29,7 +29,7 @@
 #ifndef CAPTURE_EXEC_ARIA_ARIA_H
 #define CAPTURE_EXEC_ARIA_ARIA_H
 
-#include "capture/exec/kernel/process.h" /* executor_put_function, start_options, process_end */
+#include "capture/exec/kernel/process.h"
 
 struct aria;
 struct store_buffer; /* capture/exec/aria/store_buffer.h */

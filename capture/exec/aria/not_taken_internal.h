@@ -121,8 +121,9 @@ bool not_taken_is_own(const struct not_taken *not_taken, uint64_t address, unsig
 /* Stores the results of an instruction in the scratch area at its references. */
 void not_taken_store_scratch(struct not_taken *not_taken);
 
-/* For emulated instructions, except string instructions: stage reads the values to store before the
- * instruction changes registers; store_staged stores them after its loads. */
+/* For emulated instructions, except string instructions: not_taken_stage_stores() reads the values
+ * to store before the instruction changes registers, not_taken_store_staged() stores them after its
+ * loads. */
 void not_taken_stage_stores(struct not_taken *not_taken,
                             const struct not_taken_instruction *instruction);
 void not_taken_store_staged(struct not_taken *not_taken);

@@ -132,21 +132,21 @@ static int64_t fork_child(struct process *process, const struct process_clone *a
 /* --- a child that shares our memory while we wait ----------------------------------------------
  */
 
-struct sharing {
+struct vfork_child {
     struct process *process;
     const struct process_clone *arguments;
 };
 
 static int run_child(void *context)
 {
-    const struct sharing *sharing = context;
-    struct process *process = sharing->process;
+    const struct vfork_child *start = context;
+    struct process *process = start->process;
     struct bt_error error;
     process->shares = true;
     process->is_child = true;
     signals_forked(process->signals);
     executor_limit(process->executor, 0);
-    begin_child(process, sharing->arguments);
+    begin_child(process, start->arguments);
     signals_resume(process->signals);
     process->thread->registers[DECODE_RAX] = 0;
     process_loop(process, &error);
@@ -157,7 +157,7 @@ static int run_child(void *context)
 static int64_t share(struct process *process, const struct process_clone *arguments)
 {
     struct exec_thread *thread = process->thread;
-    struct sharing sharing = {process, arguments};
+    struct vfork_child start = {process, arguments};
     struct kernel_clone_results results;
     const struct process before = *process;
     uint8_t calls[SYSTEM_CALLS_SAVED_BYTES];
@@ -172,7 +172,7 @@ static int64_t share(struct process *process, const struct process_clone *argume
         system_calls_save(process->calls, calls);
         memcpy(registers, thread, sizeof registers);
         memcpy(vector, thread->vector, thread->vector_bytes);
-        child = kernel_clone_sharing(arguments, stack, STACK_BYTES, run_child, &sharing, &results);
+        child = kernel_clone_sharing(arguments, stack, STACK_BYTES, run_child, &start, &results);
         memcpy(thread, registers, sizeof registers);
         memcpy(thread->vector, vector, thread->vector_bytes);
         signals_restore(process->signals, signals);

@@ -89,7 +89,8 @@ bool process_thread_is_alone(const struct process *process);
  * ID, or a negative errno. */
 int64_t process_thread_clone(struct process *process, const struct process_clone *clone);
 
-/* In a child that fork made: removes the other threads, and what the parent has set for its end. */
+/* In a child that fork made: leaves only the current thread, without the parent's clear_child_tid
+ * and robust-list addresses. */
 void process_threads_forked(struct process *process, const struct process_clone *clone);
 
 /* Hold or resume the current thread's signals, in its host if it has one (signals.h). */

@@ -3,7 +3,8 @@
  * function, or markers; samples inside of regions; and a limit on the instructions captured.
  *
  * This module does not execute anything. The caller reports the addresses that execution reaches
- * and the number of instructions executed in regions, and asks what to do up to which count.
+ * and the number of instructions executed in regions. regions_state() returns the state, and the
+ * instruction count up to which it is valid.
  */
 #ifndef CAPTURE_EXEC_KERNEL_REGIONS_H
 #define CAPTURE_EXEC_KERNEL_REGIONS_H

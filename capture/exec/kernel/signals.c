@@ -50,7 +50,7 @@ static void send_to_process(const uint8_t *information)
 
 /* Makes the held signals of OURS pending in the kernel again, which orders them. All are blocked.
  */
-static void give_back(struct signals *signals, uint64_t which)
+static void requeue(struct signals *signals, uint64_t which)
 {
     bool alone = __atomic_load_n(&signals->actions->others, __ATOMIC_RELAXED) == 0;
     for (which &= signals->held; which; which &= which - 1) {
@@ -70,7 +70,7 @@ void signals_resume(struct signals *signals)
     signals->shown = 0;
     if (!signals->pending && (signals->held & ~signals->mask)) {
         signals_block();
-        give_back(signals, ~signals->mask);
+        requeue(signals, ~signals->mask);
     }
     set_kernel_mask(signals->pending ? ~OURS : signals->mask & ~OURS);
 }
@@ -80,7 +80,7 @@ void signals_show_mask(struct signals *signals, uint64_t mask)
     bool alone = __atomic_load_n(&signals->actions->others, __ATOMIC_RELAXED) == 0;
     signals_block();
     signals->shown = alone ? ~(uint64_t)0 : ~BIT(SIGTRAP);
-    give_back(signals, signals->shown);
+    requeue(signals, signals->shown);
     set_kernel_mask(signals->pending ? ~OURS : mask & signals->shown);
 }
 
@@ -511,7 +511,7 @@ void signals_retire(struct signals *signals)
     for (int number = 1; number <= SIGSEGV; number++)
         if ((BIT(number) & OURS) && signals->actions->now[number].handler == IGNORE)
             syscall(SYS_rt_sigaction, number, &ignore, NULL, MASK_SIZE);
-    give_back(signals, ~(uint64_t)0);
+    requeue(signals, ~(uint64_t)0);
     set_kernel_mask(signals->pending ? ~OURS : signals->mask);
 }
 

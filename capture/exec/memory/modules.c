@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /* Identifies a file even if its path now names another one. */
-struct file {
+struct file_identity {
     dev_t device;
     ino_t inode;
     struct timespec changed;
@@ -25,7 +25,7 @@ struct file {
 
 struct known_module {
     struct module module;
-    struct file file;
+    struct file_identity file;
     bool seen; /* in the current refresh */
 };
 
@@ -63,7 +63,7 @@ void modules_free(struct modules *modules)
 
 /* --- where a file was loaded ------------------------------------------------------------------ */
 
-static bool read_image(int file, struct program_image *image, struct file *identity)
+static bool read_image(int file, struct program_image *image, struct file_identity *identity)
 {
     struct stat status;
     uint8_t head[PROGRAM_HEADER_BYTES];
@@ -72,7 +72,7 @@ static bool read_image(int file, struct program_image *image, struct file *ident
         pread(file, head, sizeof head, 0) != (ssize_t)sizeof head ||
         program_image_parse_header(image, head, sizeof head, (uint64_t)status.st_size, &error) != 0)
         return false;
-    *identity = (struct file){status.st_dev, status.st_ino, status.st_mtim};
+    *identity = (struct file_identity){status.st_dev, status.st_ino, status.st_mtim};
     size_t size = (size_t)image->table_entries * PROGRAM_ENTRY_BYTES;
     uint8_t *table = malloc(size);
     bool good = table && pread(file, table, size, (off_t)image->table_offset) == (ssize_t)size &&
@@ -84,7 +84,7 @@ static bool read_image(int file, struct program_image *image, struct file *ident
 /* Finds the address of the first page of an ELF file, whose code at an offset is mapped at an
  * address, and identifies the file. */
 static bool find_load_address(const char *path, uint64_t address, uint64_t offset,
-                              uint64_t *load_address, struct file *identity)
+                              uint64_t *load_address, struct file_identity *identity)
 {
     const uint64_t mask = SPACE_PAGE - 1;
     struct program_image image = {0};
@@ -106,14 +106,14 @@ static bool find_load_address(const char *path, uint64_t address, uint64_t offse
 
 /* --- current mappings ------------------------------------------------------------------------- */
 
-static bool is_same_file(const struct file *one, const struct file *other)
+static bool is_same_file(const struct file_identity *one, const struct file_identity *other)
 {
     return one->device == other->device && one->inode == other->inode &&
            one->changed.tv_sec == other->changed.tv_sec &&
            one->changed.tv_nsec == other->changed.tv_nsec;
 }
 
-static void add(struct modules *modules, const char *path, const struct file *file,
+static void add(struct modules *modules, const char *path, const struct file_identity *file,
                 uint64_t load_address, uint64_t start, uint64_t end)
 {
     struct known_module *entry = calloc(1, sizeof *entry);
@@ -138,7 +138,7 @@ static void add(struct modules *modules, const char *path, const struct file *fi
 
 /* A file that is mapped again at its former address is the same module: programs may load and
  * unload a file repeatedly. */
-static bool extend(struct known_module *entry, const struct file *file, uint64_t start,
+static bool extend(struct known_module *entry, const struct file_identity *file, uint64_t start,
                    uint64_t end)
 {
     struct module *module = &entry->module;
@@ -155,7 +155,7 @@ static void see(struct modules *modules, const char *path, uint64_t start, uint6
                 uint64_t offset)
 {
     uint64_t load_address;
-    struct file file;
+    struct file_identity file;
     for (size_t i = 0; i < modules->count; i++) {
         struct known_module *entry = modules->entries[i];
         if (!entry->module.gone && start >= entry->module.start && end <= entry->module.end &&

@@ -118,8 +118,8 @@ void space_name(struct space *space, uint64_t start, uint64_t end, uint32_t flag
 /*
  * Watches the pages from start to end: the listener is called when they are written to or unmapped.
  * Call it before reading the code, so that no change is missed. Writes to a SPACE_SHARED mapping
- * through another mapping are not seen: see exec_unseen_function. Returns 0, or -EFAULT: part of
- * the range is not the program's.
+ * through another mapping are not detected: exec_unseen_function reports such pages. Returns 0, or
+ * -EFAULT: part of the range is not the program's.
  */
 int space_watch(struct space *space, uint64_t start, uint64_t end);
 

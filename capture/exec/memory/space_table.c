@@ -35,9 +35,9 @@ size_t space_table_search(const struct space_table *table, uint64_t address)
     return low;
 }
 
-/* Replaces removed mappings from first on by these. */
-static void splice(struct space_table *table, size_t first, size_t removed,
-                   const struct space_mapping *added, size_t added_count)
+/* Replaces `removed` mappings, from index first, by the added ones. */
+static void replace_at(struct space_table *table, size_t first, size_t removed,
+                       const struct space_mapping *added, size_t added_count)
 {
     struct space_mapping *place = table->mappings + first;
     memmove(place + added_count, place + removed, (table->count - first - removed) * sizeof *place);
@@ -86,7 +86,7 @@ static void replace(struct space_table *table, uint64_t start, uint64_t end,
         else
             added[count++] = rest;
     }
-    splice(table, first, last - first, added, count);
+    replace_at(table, first, last - first, added, count);
 }
 
 void space_table_set(struct space_table *table, const struct space_mapping *mapping)

@@ -19,7 +19,8 @@ static const struct option_row verify_options[] = {
     BYU_READING_OPTIONS(struct verify_settings, reading.reading),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
-/* A trace without header cannot be proved complete: it does not tell what it should hold. */
+/* A trace without header cannot be proved complete: it does not say how many records it should
+ * have. */
 static void judge(struct trace_verdict *verdict, const struct trace_file *files, size_t count)
 {
     trace_set_judge(verdict, files, count);

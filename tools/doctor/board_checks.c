@@ -34,8 +34,8 @@ static bool check_chip(struct findings *findings, const struct ftdi_diagnosis *b
                      "release %04x is that of a chip without synchronous FIFO",
                      board->device.release);
     else if (channel == 'B' && board->device.release != FTDI_RELEASE_FT2232H)
-        findings_add(findings, FINDING_PROBLEM, "chip", "leave channel= away",
-                     "an %s has no channel B", chip);
+        findings_add(findings, FINDING_PROBLEM, "chip", "omit channel=", "an %s has no channel B",
+                     chip);
     else
         findings_add(findings, FINDING_OK, "chip", "", "%s", chip);
     return chip && !twin && (channel == 'A' || board->device.release == FTDI_RELEASE_FT2232H);
@@ -145,7 +145,7 @@ static bool check_holders(struct findings *findings, const struct usb_node *node
     name_holders(holders, sizeof holders, node);
     if (strcmp(node->driver, "usbfs") == 0) {
         findings_add(findings, FINDING_WARNING, "driver",
-                     "it is left alone; stop that program to have the board examined, with "
+                     "the board is left alone; to examine it, stop that program first, with "
                      "`bustap ctl stop` if it is bustapd",
                      "in use by %s", holders);
         return false;

@@ -11,9 +11,9 @@
 void check_machine(struct findings *findings, const struct ftdi_diagnoses *found, const char *root);
 
 /*
- * Checks board number place of found without opening it as a board. channel is
- * 'A' or 'B'. True if its link can be tried: it is ours, free, and has no problem that would keep
- * it from being opened.
+ * Checks found->boards[place] without opening it as a board. channel is 'A' or 'B'. True if the
+ * link can be tested: the user may open the board, no program uses it, and no check found a
+ * problem.
  */
 bool check_board(struct findings *findings, const struct ftdi_diagnoses *found, size_t place,
                  char channel, const char *root);

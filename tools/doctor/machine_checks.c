@@ -90,7 +90,7 @@ static void check_memory(struct findings *findings, const struct ftdi_diagnoses 
                      usable < boards * FTDI_RING_TRANSFERS_MIN ? FINDING_PROBLEM : FINDING_WARNING,
                      "memory", advice,
                      "%u MiB for all USB transfers are too few: %zu board%s want%s %zu MiB, and a "
-                     "quarter is left to other programs",
+                     "quarter is reserved for other programs",
                      limit, boards, boards == 1 ? "" : "s", boards == 1 ? "s" : "", wanted);
 }
 

@@ -77,7 +77,7 @@ int mrc_options_by(struct mrc_study_settings *settings, const char *text, struct
         else if (strcmp(word, "kind") == 0)
             settings->by_kind = true;
         else
-            return bt_fail(error, BT_USAGE, "'%s' is not processor, nor kind", word);
+            return bt_fail(error, BT_USAGE, "'%s' is neither processor nor kind", word);
     }
     return 0;
 }

@@ -181,7 +181,7 @@ int mrc_study_add(struct mrc_study *study, const struct numbers *numbers, struct
 {
     size_t place = 4;
     if (numbers->count < place)
-        return bt_fail(error, BT_DATA, "counts of another process make no sense");
+        return bt_fail(error, BT_DATA, "the counts of another process are inconsistent");
     study->totals.requests += numbers->values[0];
     study->totals.dropped += numbers->values[1];
     study->totals.lost = saturating_add(study->totals.lost, numbers->values[2]);
@@ -193,7 +193,7 @@ int mrc_study_add(struct mrc_study *study, const struct numbers *numbers, struct
         if (!series)
             return number < MRC_SERIES_MAX
                        ? error->code
-                       : bt_fail(error, BT_DATA, "counts of another process make no sense");
+                       : bt_fail(error, BT_DATA, "the counts of another process are inconsistent");
         if (series_add_packed(series, study->buckets, numbers, &place, error) < 0)
             return error->code;
     }

@@ -38,9 +38,10 @@ static int add_windows(struct series *series, uint64_t front, uint64_t back, siz
     const size_t most = SERIES_WINDOW_COUNTS_MAX / size;
     const size_t old = series->window_count;
     if (front > most || back > most || old + front + back > most)
-        return bt_fail(error, BT_USAGE,
-                       "more than %zu windows of time: they must be longer for so long a trace",
-                       most);
+        return bt_fail(
+            error, BT_USAGE,
+            "the trace has more than %zu windows of time: choose longer windows with --window",
+            most);
     const size_t count = old + (size_t)front + (size_t)back;
     if (count > series->window_capacity) {
         const size_t capacity =
@@ -136,7 +137,7 @@ static int add_window_row(struct series *series, uint64_t first, const uint64_t 
 {
     const uint64_t last = first + count / (buckets + 1) - 1;
     if (count % (buckets + 1) != 0 || last < first)
-        return bt_fail(error, BT_DATA, "counts of another process make no sense");
+        return bt_fail(error, BT_DATA, "the counts of another process are inconsistent");
     if (!series_window(series, last, buckets, error))
         return error->code;
     uint64_t *counts = series_window(series, first, buckets, error);
@@ -157,7 +158,7 @@ int series_add_packed(struct series *series, unsigned buckets, const struct numb
     const uint64_t *group = take_row(numbers, place, &groups);
     if (!total || !distance || !window || !group || totals != 3 || distances > UINT32_MAX ||
         (groups != 0 && (groups != GROUP_COUNTS || !series->groups)))
-        return bt_fail(error, BT_DATA, "counts of another process make no sense");
+        return bt_fail(error, BT_DATA, "the counts of another process are inconsistent");
     series->references += total[0];
     series->cold += total[1];
     if (add_distances(series, distance, distances, error) < 0)

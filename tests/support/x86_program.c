@@ -335,3 +335,21 @@ void x86_program_write(const struct x86_program *program, const char *path)
     snprintf(name, sizeof name, "%s.kernel", path);
     elf_file_write(&file, name);
 }
+
+struct images *x86_program_load(const struct x86_program *program, const char *folder, bool user,
+                                bool kernel)
+{
+    char path[512];
+    struct images *images = images_new(NULL);
+    snprintf(path, sizeof path, "%s/program", folder);
+    x86_program_write(program, path);
+    snprintf(path, sizeof path, "%s/program.user", folder);
+    bool good = images && (!user || images_add(images, path, NULL) == 0);
+    snprintf(path, sizeof path, "%s/program.kernel", folder);
+    good = good && (!kernel || images_add(images, path, NULL) == 0);
+    if (!good) {
+        images_free(images);
+        return NULL;
+    }
+    return images;
+}

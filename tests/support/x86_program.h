@@ -8,6 +8,7 @@
 
 #include "formats/base/named_fields.h"
 #include "formats/record/record.h"
+#include "tools/symbols/image.h"
 
 #include <stdbool.h>
 
@@ -91,5 +92,9 @@ struct record x86_program_fetch(const struct x86_program *program, int instructi
 
 /* Writes the two images to PATH.user and PATH.kernel. */
 void x86_program_write(const struct x86_program *program, const char *path);
+
+/* Writes the two images into the folder and loads those that are asked for; NULL if that fails. */
+struct images *x86_program_load(const struct x86_program *program, const char *folder, bool user,
+                                bool kernel);
 
 #endif

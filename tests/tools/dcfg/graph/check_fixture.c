@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * Two threads: A calls D, which goes round itself and returns by E to R, a REP; B goes back to A or
- * on to C, which ends. A is 4, and so on: D 7, E 8, R 9, B 5, C 6.
+ * Two threads: A calls D, which loops to itself and returns by E to R, a REP; B branches back to A
+ * or continues to C, which ends. Block ids: A 4, B 5, C 6, D 7, E 8, R 9.
  */
 const char check_fixture_graph[] =
     "{'MAJOR_VERSION': 1,\n"

@@ -74,7 +74,7 @@ static bool sequential(const struct flow_twin *twin, int source, int target)
            twin->instructions[target].address;
 }
 
-/* The instruction that i is always left for and that is always entered from i; 0 if none is. */
+/* The only successor of instruction i, if i is its only predecessor; else 0. */
 static int only_successor(const struct flow_twin *twin, int i)
 {
     const struct twin_pair *out = NULL;
@@ -148,8 +148,8 @@ static enum flow_kind kind_of(const struct flow_twin *twin, const struct twin_pa
     return sequential(twin, pair->source, pair->target) ? FLOW_NEXT : FLOW_JUMP;
 }
 
-/* Whether an end of an edge is what the twin has: no block, or one that is the same. Blocks of
- * overlapping code can differ in their inner boundaries alone; then either will do. */
+/* Whether an end of an edge equals the twin's: both no block, or equal blocks. Blocks of
+ * overlapping code may differ only in their inner boundaries; these are equal. */
 static bool same_end(const struct flow_twin *twin, const struct flow_graph *graph, uint32_t index,
                      uint32_t none, int block)
 {

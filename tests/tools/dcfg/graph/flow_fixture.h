@@ -1,5 +1,5 @@
-/* The slow obvious twin of tools/dcfg/graph/flow.h, for small streams: every pair of fetches that
- * followed one another, and blocks made from those at the end. */
+/* The slow twin of tools/dcfg/graph/flow.h, for small streams: counts each pair of consecutive
+ * fetches, and makes blocks from the pairs at the end. */
 #ifndef TESTS_TOOLS_DCFG_GRAPH_FLOW_FIXTURE_H
 #define TESTS_TOOLS_DCFG_GRAPH_FLOW_FIXTURE_H
 
@@ -39,13 +39,13 @@ struct flow_twin {
 void twin_begin(struct flow_twin *twin);
 void twin_put(struct flow_twin *twin, const struct batch *batch);
 
-/* Says that blocks end behind the instructions for which cut(address, size) is true. */
+/* Makes blocks end after the instructions for which cut(address, size) is true. */
 void twin_cut(struct flow_twin *twin, bool (*cut)(uint32_t address, uint8_t size));
 
 /* Ends the stream and makes the blocks. */
 void twin_finish(struct flow_twin *twin);
 
-/* Whether the graph is what the twin makes of the same stream; says on stderr where it is not. */
+/* Whether the graph equals the twin's; prints a difference to standard error. */
 bool twin_agrees(const struct flow_twin *twin, const struct flow_graph *graph);
 
 #endif

@@ -1,5 +1,5 @@
-/* Graph and trace of random programs against what was fetched: the trace, expanded, is the edges
- * that were walked; counts are those of the trace; what flows into a node flows out of it. */
+/* Graphs and traces of random programs against their fetches: the expanded trace is the sequence of
+ * executed edges, its counts are the graph's, and flow is conserved at every node. */
 #include "formats/dcfg/dcfg_trace_reader.h"
 #include "tests/suites.h"
 #include "tests/support/fetches.h"
@@ -22,8 +22,8 @@ struct build_rig {
     struct record records[LONGEST];
     size_t count;
     size_t ends[LONGEST + 1]; /* of batches */
-    bool hole[LONGEST + 1];   /* in front of them */
-    bool file[LONGEST + 1];   /* a file begins with them */
+    bool hole[LONGEST + 1];   /* before them */
+    bool file[LONGEST + 1];   /* they begin a file */
     size_t batches;
     struct build_settings settings;
     struct images *images;
@@ -52,7 +52,7 @@ static void cut(struct build_rig *rig, uint64_t *random)
     }
 }
 
-/* Threads of any code, whose jumps go into the middle of blocks and of instructions. */
+/* Threads of random code with jumps into the middle of blocks and instructions. */
 static void fill_fetches(struct build_rig *rig, uint64_t seed, uint64_t *random)
 {
     const struct fetches fetches = {.seed = seed,
@@ -63,7 +63,7 @@ static void fill_fetches(struct build_rig *rig, uint64_t seed, uint64_t *random)
                                     .choices = 1 + (unsigned)random_below(random, 4),
                                     .others = random_one_in(random, 2) ? 20 : 0,
                                     .burst = (unsigned)random_below(random, 30)};
-    size_t skipped = random_below(random, 20); /* the capture begins when the program is running */
+    size_t skipped = random_below(random, 20); /* the capture begins after the program */
     struct record all[LONGEST + 20];
     fetches_fill(&fetches, all, rig->count + skipped);
     memcpy(rig->records, all + skipped, rig->count * sizeof *all);
@@ -89,18 +89,11 @@ static void fill_program(struct build_rig *rig, uint64_t seed, uint64_t *random,
         rig->records[i] =
             x86_program_fetch(&program, x86_program_step(&program, &walks[t]), (uint8_t)t);
     }
-    char path[FOLDER_PATH_BYTES + 32];
-    snprintf(path, sizeof path, "%s/p", folder);
-    x86_program_write(&program, path);
-    rig->images = images_new(NULL);
-    snprintf(path, sizeof path, "%s/p.user", folder);
-    CU_ASSERT_EQUAL_FATAL(images_add(rig->images, path, NULL), 0);
-    snprintf(path, sizeof path, "%s/p.kernel", folder);
-    if (seed % 4 != 0)
-        CU_ASSERT_EQUAL_FATAL(images_add(rig->images, path, NULL), 0);
+    rig->images = x86_program_load(&program, folder, true, seed % 4 != 0);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(rig->images);
 }
 
-/* One pass. Files and batches tell of their holes in every way there is. */
+/* One pass over the stream. Holes are marked in all possible ways: files, gaps, losses, indexes. */
 static int pass(const struct build_rig *rig, struct build *build, struct bt_error *error)
 {
     struct capture_info info = {.id = {1}};
@@ -160,7 +153,7 @@ struct thread_walk {
     uint32_t edges[LONGEST + 2];
     size_t count;
     uint64_t fetches;
-    size_t losses; /* behind its first fetch */
+    size_t losses; /* after its first fetch */
 };
 
 static uint64_t block_address(const struct dcfg_process *process, uint32_t block)
@@ -185,7 +178,7 @@ static uint32_t edge_between(const struct dcfg_process *process, uint32_t source
     return 0;
 }
 
-/* False where the blocks are not what the thread executed. */
+/* Follows a thread through the graph. False: its blocks differ from the fetches. */
 static bool walk(const struct build_rig *rig, uint8_t processor, struct thread_walk *walk)
 {
     const struct dcfg_process *process = rig->graph->processes[0];
@@ -220,7 +213,7 @@ static bool walk(const struct build_rig *rig, uint8_t processor, struct thread_w
 
 /* --- checks --- */
 
-/* What flows into each node flows out of it, by threads. */
+/* Flow is conserved at each node, for each thread. */
 static const char *check_flow(const struct dcfg_process *process)
 {
     const struct dcfg_edges *edges = &process->edges;
@@ -263,7 +256,7 @@ static const char *check_chunks(struct dcfg_trace_reader *reader, const struct t
         while ((got = dcfg_trace_reader_edges(reader, edges, 7)) > 0)
             for (long i = 0; i < got; i++, at++) {
                 if (at >= walk->count || walk->edges[at] != edges[i])
-                    return fail("not the edge that was walked", at);
+                    return fail("wrong edge at index", at);
                 taken[edges[i]]++;
             }
         if (got < 0)
@@ -271,7 +264,7 @@ static const char *check_chunks(struct dcfg_trace_reader *reader, const struct t
     }
     if (more < 0 || at != walk->count || instructions != walk->fetches)
         return fail("the trace ends too early", at);
-    /* one chunk more for each loss behind which an edge ends */
+    /* at most one more chunk for each loss that an edge spans */
     if (chunk_max == 0 && chunks > walk->losses + 1)
         return fail("chunks without a loss", chunks);
     return what;
@@ -311,11 +304,11 @@ static const char *check_threads(const struct build_rig *rig, struct dcfg_trace_
         static struct thread_walk walked;
         uint64_t *taken = calloc(process->edges.count + 2, sizeof *taken);
         if (!walk(rig, processors[thread], &walked))
-            what = fail("blocks are not what was executed by thread", thread);
+            what = fail("blocks differ from the fetches of thread", thread);
         else
             what = check_chunks(reader, &walked, taken, rig->settings.chunk_edges);
         if (!what && !counts_agree(process, thread, taken))
-            what = fail("counts are not those of the trace, thread", thread);
+            what = fail("counts differ from the trace of thread", thread);
         if (!what && process->thread_instructions[thread] != walked.fetches)
             what = fail("instructions of thread", thread);
         seen++;
@@ -344,7 +337,7 @@ static const char *check(const struct build_rig *rig)
     dcfg_trace_reader_free(reader);
     text_reader_close(memory);
     if (!what && !check_fixture_good(rig->graph, rig->trace))
-        what = "rules that are broken";
+        what = "broken rules";
     return what ? "see above" : NULL;
 }
 
@@ -369,7 +362,7 @@ static bool run(uint64_t seed, const char *folder)
     if (!what)
         what = check(&rig);
     else if (rig.counts.fetches == 0 && rig.counts.records == rig.count)
-        what = NULL; /* there was none */
+        what = NULL; /* no fetches, no graph */
     if (what)
         fprintf(stderr, "seed %llu: %s\n", (unsigned long long)seed, what);
     rig_end(&rig);
@@ -380,7 +373,7 @@ static void test_fetches(void)
 {
     for (uint64_t seed = 0; seed < 2000; seed++)
         if (!run(seed, NULL)) {
-            CU_FAIL("the trace of random fetches");
+            CU_FAIL("the trace of random fetches equals its fetches");
             return;
         }
 }
@@ -396,7 +389,7 @@ static void test_programs(void)
     folder_remove(folder);
 }
 
-/* --- what a stream is --- */
+/* --- the kind of a stream --- */
 
 static void test_detect(void)
 {
@@ -418,7 +411,7 @@ static void test_detect(void)
     CU_ASSERT_EQUAL(fetch_stream_detect(records, 0), FETCH_INSTR);
 }
 
-/* The second pass over other records is found out. */
+/* Different records in the second pass are an error. */
 static void test_other_records(void)
 {
     struct record records[] = {{.address = 0x1000, .size = 2}, {.address = 0x1002, .size = 2}};
@@ -437,7 +430,7 @@ static void test_other_records(void)
         CU_ASSERT_EQUAL_FATAL(build_graph(build, &graph, &error), 0);
         CU_ASSERT_EQUAL_FATAL(build_trace_begin(build, writer, &error), 0);
         batch.records = turn == 0 ? others : records;
-        batch.count = turn == 0 ? 2 : 1; /* what has grown or shrunk meanwhile */
+        batch.count = turn == 0 ? 2 : 1; /* changed, or shorter */
         int result = build_put(build, &batch, &error);
         if (result == 0)
             result = build_trace_end(build, &error);

@@ -1,4 +1,4 @@
-/* Random programs behind a bus: what is called certain of their instructions is what they did. */
+/* Random programs on a bus: the instructions reported as certain were executed. */
 #include "tests/suites.h"
 #include "tests/support/folder.h"
 #include "tests/support/random.h"
@@ -15,7 +15,7 @@
 
 struct bus_step {
     uint32_t address;
-    uint32_t time; /* of the fetch of the chunk that it begins in */
+    uint32_t time; /* of the fetch of its last byte's chunk */
     uint8_t processor;
     bool assumed;
 };
@@ -23,11 +23,11 @@ struct bus_step {
 /* A processor that fetches chunks, and what it executes. */
 struct fetch_processor {
     uint8_t number;
-    int at; /* instruction; -1: not begun */
+    int at; /* the instruction; -1: not started */
     int stack[DEPTH];
     int depth;
-    uint64_t run_start, run_end; /* what it has fetched since the last branch */
-    uint32_t run_time;           /* of its first fetch; one each from then on */
+    uint64_t run_start, run_end; /* addresses fetched since the last branch */
+    uint32_t run_time;           /* of the first of these fetches; each later one adds 1 */
 };
 
 struct bus_rig {
@@ -40,7 +40,7 @@ struct bus_rig {
     struct fetch_processor processors[3];
     struct record fetches[FETCHED];
     size_t fetch_count;
-    uint32_t times[3]; /* next, by processor */
+    uint32_t times[3]; /* of the next fetch, by processor */
     struct bus_step truth[EXECUTED];
     size_t executed;
     struct bus_step found[4 * FETCHED];
@@ -71,7 +71,7 @@ static int anywhere(struct bus_rig *rig)
     return (int)random_below(&rig->random, (uint64_t)rig->program.user_count);
 }
 
-/* Where the instruction goes; *taken if that is not simply the next. */
+/* The number of the next instruction; *taken unless it is the following one. */
 static int follow(struct bus_rig *rig, struct fetch_processor *processor, bool *taken)
 {
     const struct x86_instruction *instruction = &rig->program.instructions[processor->at];
@@ -141,18 +141,14 @@ static const struct sink_operations operations = {take, NULL};
 
 static void rig_start(struct bus_rig *rig, uint64_t seed, const char *folder)
 {
-    char path[FOLDER_PATH_BYTES + 32];
     memset(rig, 0, sizeof *rig);
     rig->sink.operations = &operations;
     rig->random = random_seed(seed + 3);
     rig->chunk = 8u << seed % 3;
     rig->prefetch = seed % 5 == 0 ? 3 : seed % 2 ? 1 : 0;
     x86_program_make(&rig->program, seed, seed % 7 ? 32 : 64);
-    snprintf(path, sizeof path, "%s/p", folder);
-    x86_program_write(&rig->program, path);
-    rig->images = images_new(NULL);
-    snprintf(path, sizeof path, "%s/p.user", folder);
-    CU_ASSERT_EQUAL_FATAL(images_add(rig->images, path, NULL), 0);
+    rig->images = x86_program_load(&rig->program, folder, true, false);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(rig->images);
     unsigned processors = 1 + (unsigned)random_below(&rig->random, 3);
     for (unsigned p = 0; p < processors; p++) {
         rig->processors[p] = (struct fetch_processor){.number = (uint8_t)p};
@@ -191,7 +187,7 @@ static size_t next_step(const struct bus_step *steps, size_t count, size_t at, u
     return at;
 }
 
-/* Where a step is among those that were executed from at on. */
+/* The index of a step among those executed, from at on; the count if it is not there. */
 static size_t find(const struct bus_rig *rig, size_t at, const struct bus_step *step)
 {
     while (at < rig->executed &&
@@ -201,12 +197,12 @@ static size_t find(const struct bus_rig *rig, size_t at, const struct bus_step *
     return at;
 }
 
-/* What is certain was executed, in that order; of one chunk without anything in between. all:
- * nothing else was. */
+/* Certain steps were executed, in this order; within a chunk, without others between them. all: no
+ * other steps were executed. */
 static bool check(const struct bus_rig *rig, unsigned processor, bool all, uint64_t *certain)
 {
     const struct bus_step *last = NULL;
-    size_t truth = 0; /* behind the last certain one */
+    size_t truth = 0; /* after the last certain step */
     size_t f = 0;
     for (; (f = next_step(rig->found, rig->found_count, f, processor)) < rig->found_count; f++) {
         const struct bus_step *found = &rig->found[f];
@@ -215,7 +211,7 @@ static bool check(const struct bus_rig *rig, unsigned processor, bool all, uint6
             truth = find(rig, truth, found);
             bool follows = all || (last && !last->assumed && last->time == found->time);
             if (truth == rig->executed || (follows && truth != next)) {
-                fprintf(stderr, "0x%x of fetch %u is not what was executed\n", found->address,
+                fprintf(stderr, "0x%x of fetch %u was not executed here\n", found->address,
                         found->time);
                 return false;
             }
@@ -227,14 +223,14 @@ static bool check(const struct bus_rig *rig, unsigned processor, bool all, uint6
     return true;
 }
 
-/* How many steps that were executed were found, certain or not. */
+/* The number of executed steps that were found, certain or assumed. */
 static uint64_t count_right(const struct bus_rig *rig)
 {
     uint64_t right = 0;
     for (unsigned p = 0; p < 3; p++) {
         size_t f = 0;
         for (size_t t = 0; (t = next_step(rig->truth, rig->executed, t, p)) < rig->executed; t++) {
-            size_t at = f; /* in order of fetches, and within one of addresses */
+            size_t at = f; /* found is in order of fetches, then of addresses */
             while ((at = next_step(rig->found, rig->found_count, at, p)) < rig->found_count &&
                    rig->found[at].time < rig->truth[t].time)
                 at++;
@@ -278,12 +274,12 @@ static void test_programs(void)
     }
     folder_remove(folder);
     CU_ASSERT(good);
-    /* these programs jump about as no other does, and most returns lead anywhere */
+    /* low figures: random programs branch often, and most returns have no call */
     CU_ASSERT(certain > executed / 5);
     CU_ASSERT(right > executed / 2);
 }
 
-/* Chunks that nothing made, of all sizes, with holes; also long runs. */
+/* Random chunks of all sizes, not from a program; also long runs. */
 static void test_anything(void)
 {
     char folder[FOLDER_PATH_BYTES];
@@ -314,7 +310,7 @@ static void test_anything(void)
     folder_remove(folder);
 }
 
-/* Behind a hole nothing is known of what was before, and the hole is told. */
+/* A hole is passed on. */
 static void test_holes(void)
 {
     char folder[FOLDER_PATH_BYTES];

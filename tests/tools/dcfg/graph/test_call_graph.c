@@ -4,9 +4,9 @@
 #include <string.h>
 
 /*
- * Functions of one block, named a to g, of 10 instructions each. a calls b and c, b and c call d; d
- * and e call each other; e calls f, f calls itself; g is nobody's. Costs in instructions are worked
- * out by hand.
+ * Functions a to g, each one block of 10 instructions. a calls b and c, b and c call d; d and e
+ * call each other; e calls f, f calls itself; g has no caller. Costs in instructions are computed
+ * by hand.
  */
 #define FUNCTIONS 7u
 
@@ -70,10 +70,10 @@ static void test_costs(void)
     CU_ASSERT_EQUAL_FATAL(call_graph_make(&graph, &profile, names, &error), 0);
     CU_ASSERT_EQUAL_FATAL(graph.function_count, FUNCTIONS);
     CU_ASSERT_EQUAL(graph.call_count, 8);
-    /* d and e are a circle: 20 of their own, 10 of f */
+    /* d and e are a cycle: 20 instructions themselves, 10 in f */
     CU_ASSERT_EQUAL(graph.functions[3].inclusive, 30);
     CU_ASSERT_EQUAL(graph.functions[4].inclusive, 30);
-    CU_ASSERT_EQUAL(cost_of(&graph, 1, 3), 10); /* called once of three times */
+    CU_ASSERT_EQUAL(cost_of(&graph, 1, 3), 10); /* one of three calls */
     CU_ASSERT_EQUAL(cost_of(&graph, 2, 3), 20);
     CU_ASSERT_EQUAL(cost_of(&graph, 3, 4), 0);
     CU_ASSERT_EQUAL(cost_of(&graph, 4, 3), 0);
@@ -90,6 +90,5 @@ static void test_costs(void)
     dcfg_free(dcfg);
 }
 
-static const struct test_case cases[] = {{"costs of calls, and of circles", test_costs},
-                                         {NULL, NULL}};
+static const struct test_case cases[] = {{"costs of calls and cycles", test_costs}, {NULL, NULL}};
 TEST_SUITE(call_graph, cases)

@@ -1,4 +1,4 @@
-/* Graphs and traces that break one rule each are told of just that; right ones of nothing. */
+/* For a graph or trace that breaks one rule, this rule alone is reported; for valid ones, none. */
 #include "tests/suites.h"
 #include "tests/support/random.h"
 #include "tests/support/random_dcfg.h"
@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is changed in the graph, the rule that it breaks, and where. */
+/* A change of the graph or trace, and the failure that it causes. */
 struct breaking {
     const char *find;
     const char *replace;
     enum check_rule rule;
-    const char *path;    /* the failure's */
+    const char *path;    /* of the failure */
     const char *message; /* a part of it */
-    bool more;           /* other rules are broken by it too */
+    bool more;           /* it breaks other rules, too */
 };
 
 static bool is_expected(const struct check *check, const struct breaking *breaking)
@@ -283,7 +283,7 @@ static void test_trace_rules(void)
         try_breaking(breaking, true);
 }
 
-/* A circle that nothing leads to keeps the balance of each node, and of all instructions. */
+/* An unreachable cycle conserves the flow at each node and the number of instructions. */
 static void test_circle(void)
 {
     char *once = check_fixture_text(check_fixture_graph, "[11, 6, 2, 2, [1, 1]]",
@@ -299,7 +299,7 @@ static void test_circle(void)
     free(graph);
 }
 
-/* Graphs that are well formed and make no sense: all is told that there is room for. */
+/* Well-formed random graphs: failures are kept up to the limit. */
 static void test_anything(void)
 {
     for (uint64_t seed = 0; seed < 1000; seed++) {
@@ -319,8 +319,8 @@ static void test_anything(void)
     }
 }
 
-/* What is allowed and rare: a call that is told as an exit, optional parts that are missing, images
- * over each other, code outside of the graph. */
+/* Allowed, but rare: a call marked as an exit, missing optional parts, overlapping images, code
+ * outside the graph. */
 static void test_allowed(void)
 {
     static const char *const changes[][2] = {
@@ -369,7 +369,7 @@ static const struct test_case cases[] = {{"valid graphs", test_right},
                                          {"each rule of graphs", test_graph_rules},
                                          {"each rule of traces", test_trace_rules},
                                          {"allowed by the specification", test_allowed},
-                                         {"nonsensical graphs", test_anything},
+                                         {"random graphs", test_anything},
                                          {"an unreachable cycle", test_circle},
                                          {NULL, NULL}};
 TEST_SUITE(check, cases)

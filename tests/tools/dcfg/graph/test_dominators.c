@@ -1,4 +1,4 @@
-/* Dominators and natural loops, against what their definitions say. */
+/* Dominators and natural loops against their definitions. */
 #include "tests/suites.h"
 #include "tests/support/random.h"
 #include "tools/dcfg/graph/loops.h"
@@ -17,7 +17,7 @@ struct loop_graph {
     uint32_t targets[EDGES_MAX];
 };
 
-/* Mostly short ways, forward and back, so that there is something to dominate. */
+/* Mostly short edges, forward and back, so that nodes have dominators. */
 static struct loop_graph random_shape(uint64_t seed)
 {
     uint64_t random = random_seed(seed);
@@ -34,7 +34,7 @@ static struct loop_graph random_shape(uint64_t seed)
     return shape;
 }
 
-/* Marks what can be reached from a node, forward or back, without passing another one. */
+/* Marks the nodes that can be reached from a node, forward or back, without passing another. */
 static void mark(const struct loop_graph *shape, uint32_t from, uint32_t without, bool back,
                  bool *marks)
 {
@@ -76,7 +76,7 @@ static bool dominators_agree(const struct loop_graph *shape, const struct domina
         for (uint32_t a = 0; a < shape->nodes && reached[b]; a++) {
             if (reached[a] && dominates(dominators, a, b) != twin[a][b])
                 return false;
-            /* the immediate one is dominated by all others */
+            /* all other dominators dominate the immediate one */
             if (b != 0 && a != b && twin[a][b] && !twin[a][dominators->immediate[b]])
                 return false;
         }
@@ -88,7 +88,7 @@ static bool dominators_agree(const struct loop_graph *shape, const struct domina
     return dominators->immediate[0] == 0;
 }
 
-/* The loop of a head by definition; how many back edges it has. */
+/* The loop of a head by definition; returns the number of its back edges. */
 static uint32_t slow_loop(const struct loop_graph *shape, bool twin[NODES_MAX][NODES_MAX],
                           uint32_t head, bool *nodes, bool *sources)
 {
@@ -179,7 +179,7 @@ static void test_twins(void)
         if (!good || !good_loops) {
             fprintf(stderr, "seed %llu: %s\n", (unsigned long long)seed,
                     good ? "loops" : "dominators");
-            CU_FAIL("a random graph has the dominators and loops of their definitions");
+            CU_FAIL("dominators and loops of a random graph match their definitions");
             return;
         }
     }
@@ -216,8 +216,8 @@ static void test_specification(void)
     digraph_clear(&graph);
 }
 
-/* Many nodes one behind the other, with ways back from the second half that make loops
- * within loops within loops: deep, and not done node by node. */
+/* A chain of many nodes, with back edges from the second half that make deeply nested loops. The
+ * time must not grow with the sum of their sizes. */
 static void test_deep(void)
 {
     enum { NODES = 400000, HALF = NODES / 2, EDGES = NODES - 1 + HALF };

@@ -1,4 +1,4 @@
-/* What edges are, by the instructions of images and without; and the whole graph put together. */
+/* The types of edges, with images and without, and the assembled graph. */
 #include "formats/dcfg/dcfg_edge_type.h"
 #include "tests/suites.h"
 #include "tests/support/elf_file.h"
@@ -16,7 +16,7 @@
 #define MEMORY  (64u << 20)
 #define LONGEST 3000u
 
-/* A program, what several walks through it fetched, and its images. */
+/* A program, its images, and the fetches of several walks through it. */
 struct program_rig {
     struct x86_program program;
     struct images *images;
@@ -26,29 +26,18 @@ struct program_rig {
     size_t count;
 };
 
-static void load_images(struct program_rig *rig)
-{
-    char folder[FOLDER_PATH_BYTES];
-    char path[FOLDER_PATH_BYTES + 32];
-    folder_make(folder);
-    snprintf(path, sizeof path, "%s/program", folder);
-    x86_program_write(&rig->program, path);
-    rig->images = images_new(NULL);
-    snprintf(path, sizeof path, "%s/program.user", folder);
-    CU_ASSERT_EQUAL_FATAL(images_add(rig->images, path, NULL), 0);
-    snprintf(path, sizeof path, "%s/program.kernel", folder);
-    CU_ASSERT_EQUAL_FATAL(images_add(rig->images, path, NULL), 0);
-    folder_remove(folder);
-}
-
 static void rig_start(struct program_rig *rig, uint64_t seed)
 {
     uint64_t random = random_seed(seed + 9);
     struct x86_walk walks[4] = {{0}};
     unsigned threads = 1 + (unsigned)random_below(&random, 4);
+    char folder[FOLDER_PATH_BYTES];
     memset(rig, 0, sizeof *rig);
     x86_program_make(&rig->program, seed, seed % 2 ? 32 : 64);
-    load_images(rig);
+    folder_make(folder);
+    rig->images = x86_program_load(&rig->program, folder, true, true);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(rig->images);
+    folder_remove(folder);
     for (unsigned t = 0; t < threads; t++) {
         walks[t].random = random_seed(seed * 4 + t);
         walks[t].interrupts = seed % 3 ? 20 : 0;
@@ -98,7 +87,7 @@ static const struct x86_pair *pair_of(const struct program_rig *rig, uint32_t so
     return NULL;
 }
 
-/* Every edge has the type that the walk says. */
+/* Every edge has the type that the walk noted. */
 static const char *wrong_edges(const struct program_rig *rig, const struct edge_types *types)
 {
     for (size_t e = 0; e < rig->graph.edge_count; e++) {
@@ -107,7 +96,7 @@ static const char *wrong_edges(const struct program_rig *rig, const struct edge_
         if (edge->source != FLOW_START && edge->target != FLOW_END) {
             const struct x86_pair *pair = pair_of(rig, edge->source, edge->target);
             if (!pair || !pair->taken)
-                return "an edge that nobody took";
+                return "an edge that no walk took";
             expected = pair->type;
         }
         if (types->types[e] != expected)
@@ -116,8 +105,8 @@ static const char *wrong_edges(const struct program_rig *rig, const struct edge_
     return NULL;
 }
 
-/* The bypasses are those that were come back over. Of changes of context there may be more: what
- * left and what came back need not be the same. */
+/* The bypasses are those of calls that returned. Context changes may have more, because a return
+ * need not match a departure. */
 static const char *wrong_bypasses(const struct program_rig *rig, const struct edge_types *types)
 {
     size_t expected = 0;
@@ -130,9 +119,9 @@ static const char *wrong_bypasses(const struct program_rig *rig, const struct ed
         if (pair && !pair->taken && pair->type == bypass->type)
             found++;
         else if (bypass->type != DCFG_EDGE_CONTEXT_CHANGE_BYPASS || pair)
-            return "a bypass of nothing";
+            return "a bypass without a call";
     }
-    return found == expected ? NULL : "a bypass that is missing";
+    return found == expected ? NULL : "a missing bypass";
 }
 
 static void test_programs(void)
@@ -149,13 +138,13 @@ static void test_programs(void)
         rig_end(&rig);
         if (what) {
             fprintf(stderr, "seed %llu: %s\n", (unsigned long long)seed, what);
-            CU_FAIL("a random program's edges are what it did");
+            CU_FAIL("a random program's edges have its steps' types");
             return;
         }
     }
 }
 
-/* Blocks end where something may go elsewhere, even if nothing ever did. */
+/* Blocks end at every instruction that may branch, even if it never did. */
 static void test_blocks_end(void)
 {
     struct program_rig rig;
@@ -173,7 +162,7 @@ static void test_blocks_end(void)
 static const struct assemble_settings settings = {
     .process_id = 7, .unknown = "unknown", .memory_max = MEMORY};
 
-/* What every DCFG of ours keeps to, as far as sealing it does not see to it. */
+/* Properties of all our DCFGs that sealing does not check. */
 static void check_dcfg(const struct dcfg *dcfg, const struct flow_graph *graph)
 {
     const struct dcfg_process *process = dcfg->processes[0];
@@ -194,7 +183,7 @@ static void check_dcfg(const struct dcfg *dcfg, const struct flow_graph *graph)
             const struct dcfg_block *block = &process->blocks[b];
             CU_ASSERT(block->id >= 4 && block->id < 4 + process->block_count);
             CU_ASSERT(block->offset + block->size <= image->size);
-            CU_ASSERT(block->offset > 0); /* which readers take for none */
+            CU_ASSERT(block->offset > 0); /* readers take 0 for none */
             CU_ASSERT_EQUAL(counts[b], block->count);
             executed += block->count * block->instructions;
         }
@@ -213,7 +202,7 @@ static void test_assembled(void)
         struct dcfg *dcfg;
         struct bt_error error;
         rig_start(&rig, seed + 10000);
-        /* the images' files are gone: without them there are no names */
+        /* the images' files were removed, so their names cannot be read */
         int result = assemble_dcfg(&dcfg, &rig.graph, rig.images, &settings, &error);
         CU_ASSERT_EQUAL(result, BT_IO);
         result = assemble_dcfg(&dcfg, &rig.graph, NULL, &settings, &error);
@@ -227,18 +216,15 @@ static void test_assembled(void)
 static void test_assembled_with_images(void)
 {
     char folder[FOLDER_PATH_BYTES];
-    char path[FOLDER_PATH_BYTES + 32];
     folder_make(folder);
     for (uint64_t seed = 0; seed < 100; seed++) {
         struct program_rig rig;
         struct dcfg *dcfg;
         struct bt_error error;
         rig_start(&rig, seed + 20000);
-        snprintf(path, sizeof path, "%s/program", folder);
-        x86_program_write(&rig.program, path);
-        struct images *images = images_new(NULL);
-        snprintf(path, sizeof path, "%s/program.%s", folder, seed % 2 ? "user" : "kernel");
-        CU_ASSERT_EQUAL_FATAL(images_add(images, path, &error), 0);
+        struct images *images =
+            x86_program_load(&rig.program, folder, seed % 2 != 0, seed % 2 == 0);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(images);
         CU_ASSERT_EQUAL_FATAL(assemble_dcfg(&dcfg, &rig.graph, images, &settings, &error), 0);
         check_dcfg(dcfg, &rig.graph);
         dcfg_free(dcfg);
@@ -248,20 +234,16 @@ static void test_assembled_with_images(void)
     folder_remove(folder);
 }
 
-/* Code that nobody knows just before and just behind an image is in images of its own. */
+/* Unknown code directly before and after an image is in separate images. */
 static void test_neighbours(void)
 {
     struct program_rig rig;
     struct dcfg *dcfg;
     char folder[FOLDER_PATH_BYTES];
-    char path[FOLDER_PATH_BYTES + 32];
     rig_start(&rig, 3);
     folder_make(folder);
-    snprintf(path, sizeof path, "%s/program", folder);
-    x86_program_write(&rig.program, path);
-    snprintf(path, sizeof path, "%s/program.user", folder);
-    struct images *images = images_new(NULL);
-    CU_ASSERT_EQUAL_FATAL(images_add(images, path, NULL), 0);
+    struct images *images = x86_program_load(&rig.program, folder, true, false);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(images);
     const struct image *image = images_get(images, 0);
     uint32_t load = (uint32_t)image->load_address;
     struct record records[] = {{.address = load - 8, .size = 8},
@@ -288,7 +270,7 @@ static void test_neighbours(void)
     rig_end(&rig);
 }
 
-/* Any fetches at all, with addresses all over memory. */
+/* Random fetches, also at the ends of memory. */
 static void test_assembled_anything(void)
 {
     for (uint64_t seed = 0; seed < 200; seed++) {
@@ -328,7 +310,7 @@ static void test_assembled_anything(void)
     }
 }
 
-/* The code of the tests below, an image of it, and what was fetched of it. */
+/* The graph of the fetches of a few instructions, and their image. */
 struct signal_rig {
     struct images *images;
     struct flow *flow;
@@ -340,9 +322,9 @@ struct signal_rig {
 
 static void signal_rig_start(struct signal_rig *rig, struct record *records, size_t count)
 {
-    static const uint8_t code[] = {0x90, 0x0f, 0x05, 0x90, 0xc3, /* a system call, and on */
+    static const uint8_t code[] = {0x90, 0x0f, 0x05, 0x90, 0xc3, /* a system call */
                                    0x90, 0xc3,                   /* a handler */
-                                   0x0f, 0x05};                  /* where it returns to */
+                                   0x0f, 0x05};                  /* the return from it */
     const struct elf_file file = {
         .bits = 64, .load_address = 0x8048000, .code = code, .code_size = sizeof code};
     const struct batch batch = {.records = records, .count = count};
@@ -379,9 +361,9 @@ static void signal_rig_end(struct signal_rig *rig)
 }
 
 /*
- * A signal that a program sends itself, as its user code alone shows it: the handler begins behind
- * the system call, and another system call comes back from it, behind the first one, or to it when
- * it is done again.
+ * A signal that a program sends itself, in user code only: the handler begins after the system
+ * call. The handler's system call returns to the instruction after the first one, or to the first
+ * one if that is restarted.
  */
 static void test_signal_in_system_call(void)
 {
@@ -403,11 +385,11 @@ static void test_signal_in_system_call(void)
     CU_ASSERT_EQUAL(count_type(&rig, DCFG_EDGE_SYSTEM_CALL), 1);
     CU_ASSERT_EQUAL(count_type(&rig, DCFG_EDGE_SYSTEM_RETURN), 1);
     CU_ASSERT_EQUAL(count_type(&rig, DCFG_EDGE_SYSTEM_CALL_BYPASS), 1);
-    CU_ASSERT_EQUAL(rig.types.bypass_count, 0); /* it is an edge of the graph */
+    CU_ASSERT_EQUAL(rig.types.bypass_count, 0); /* the bypass is an edge of the graph */
     signal_rig_end(&rig);
 }
 
-/* A system call that was interrupted and is done again: nothing but a kernel that is not seen. */
+/* A restarted system call without a handler: the kernel is not captured, so only bypasses. */
 static void test_system_call_again(void)
 {
     const uint32_t at = SMALL_RIG_AT;
@@ -426,11 +408,11 @@ static void test_system_call_again(void)
 static const struct test_case cases[] = {
     {"random programs", test_programs},
     {"a signal in a system call", test_signal_in_system_call},
-    {"a system call done again", test_system_call_again},
-    {"blocks end behind branches", test_blocks_end},
+    {"a restarted system call", test_system_call_again},
+    {"blocks end after branches", test_blocks_end},
     {"graphs without images", test_assembled},
     {"graphs with one image of two", test_assembled_with_images},
-    {"what lies beside images", test_neighbours},
-    {"graphs of anything", test_assembled_anything},
+    {"code beside images", test_neighbours},
+    {"graphs of random fetches", test_assembled_anything},
     {NULL, NULL}};
 TEST_SUITE(edge_types, cases)

@@ -25,7 +25,7 @@ static struct dcfg *make_graph(void)
         struct dcfg_routine routine = {.entry = 4 + i};
         struct dcfg_node node = {.id = 4 + i, .dominator = 4 + i};
         CU_ASSERT_EQUAL_FATAL(dcfg_add_block(process, &block, &error), 0);
-        /* the second main begins within its symbol, and so does big */
+        /* the second main and big begin within their symbols */
         uint64_t offset = block.offset - (i == 4 || i == 6 ? 4 : 0);
         if (symbols[i])
             CU_ASSERT_EQUAL_FATAL(
@@ -90,5 +90,5 @@ static void test_no_routines(void)
 }
 
 static const struct test_case cases[] = {
-    {"what routines are called", test_names}, {"none at all", test_no_routines}, {NULL, NULL}};
+    {"names of routines", test_names}, {"no routines", test_no_routines}, {NULL, NULL}};
 TEST_SUITE(find_routine, cases)

@@ -1,4 +1,4 @@
-/* From fetches to blocks and edges, and through them again. */
+/* From fetches to blocks and edges, and back. */
 #include "tests/suites.h"
 #include "tests/support/fetches.h"
 #include "tests/support/random.h"
@@ -17,7 +17,7 @@ static struct record *records_of(const struct fetches *fetches, size_t count)
     return records;
 }
 
-/* A program of some kind, by number. */
+/* The fetches of a random program. */
 static struct fetches any_fetches(uint64_t seed)
 {
     uint64_t random = random_seed(seed);
@@ -35,7 +35,7 @@ static struct fetches any_fetches(uint64_t seed)
     return fetches;
 }
 
-/* The next few records as a batch, perhaps with a loss before it. */
+/* The next records as a batch, sometimes after a loss. */
 static struct batch next_batch(struct record *records, size_t count, size_t at, bool lossy,
                                uint64_t *random)
 {
@@ -63,7 +63,7 @@ static void cut_thirds(struct flow *flow)
             flow_end_block(flow, at);
 }
 
-/* In every block and thread: as much comes in as goes out, and the instructions are all there. */
+/* For every thread, flow is conserved at each block and the instructions add up. */
 static bool conserves(const struct flow_graph *graph)
 {
     for (size_t t = 0; t < graph->thread_count; t++) {
@@ -87,12 +87,12 @@ static bool conserves(const struct flow_graph *graph)
     return true;
 }
 
-/* Walks the stream through the graph: each step goes on where the last one ended, the blocks give
- * the fetches, and edges are counted as often as they are taken. */
+/* Replays the stream through the graph: each step begins where the last one ended, the blocks match
+ * the fetches, and the counts of edges match the steps. */
 struct flow_walk {
     const struct flow_graph *graph;
     uint32_t block[FLOW_THREADS_MAX]; /* by thread */
-    size_t next[FLOW_THREADS_MAX];    /* the record from which on the block is to be found */
+    size_t next[FLOW_THREADS_MAX];    /* index to search its records from */
     uint64_t *counts;
     bool good;
 };
@@ -204,7 +204,7 @@ static void test_twins(void)
     }
 }
 
-/* Whatever was put so far is a whole graph. */
+/* Every prefix of a stream makes a complete graph. */
 static void test_every_prefix(void)
 {
     for (uint64_t seed = 0; seed < 30; seed++)
@@ -226,7 +226,7 @@ static void put_pairs(struct flow *flow, const uint32_t *pairs, size_t count, ui
     }
 }
 
-/* Two instructions, a loop of one that is run three times, and one more. */
+/* Two instructions, a loop of two that runs three times, and one more. */
 static void test_late_split(void)
 {
     static const uint32_t pairs[] = {0x10, 2,    0x12, 2,    0x14, 4,    0x18, 1,    0x14,
@@ -261,7 +261,7 @@ static void test_late_split(void)
     flow_free(flow);
 }
 
-/* Threads that take turns in new code make blocks as long as one of them alone does. */
+/* Threads that alternate in new code make blocks as long as a single thread does. */
 static void test_turns(void)
 {
     struct flow *flow = flow_new(MEMORY, NULL);
@@ -289,7 +289,7 @@ static void test_empty(void)
     flow_free(flow);
 }
 
-/* 256 processors in the same code, and each in its own. */
+/* 256 processors in the same code, and each in separate code. */
 static void test_all_processors(void)
 {
     struct flow *flow = flow_new(MEMORY, NULL);
@@ -358,8 +358,8 @@ static const struct test_case cases[] = {
     {"random programs and their twins", test_twins},
     {"the first records of random programs", test_every_prefix},
     {"a block that is split late", test_late_split},
-    {"threads that take turns in new code", test_turns},
-    {"nothing", test_empty},
+    {"threads that alternate in new code", test_turns},
+    {"no fetches", test_empty},
     {"all processors", test_all_processors},
     {"too little memory", test_memory},
     {"another stream than the graph's", test_other_stream},

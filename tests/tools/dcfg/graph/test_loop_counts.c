@@ -6,7 +6,7 @@
 
 /*
  * One routine, blocks 4 to 9 of 2 instructions: 4 -> 5; 5 is the head of the outer loop, 6 that of
- * the inner one, whose block 7 calls 9 and comes back to 6; 8 goes back to 5 and leaves.
+ * the inner one. Block 7 calls 9, which returns to 6; 8 branches back to 5 or exits.
  */
 struct loop_row {
     uint32_t head, parent, back, nodes[4];
@@ -84,7 +84,7 @@ static void test_nested(void)
     CU_ASSERT_EQUAL(counts[0].parent, 1);
     CU_ASSERT_EQUAL(counts[0].depth, 2);
     CU_ASSERT_EQUAL(counts[0].entries, 10);
-    CU_ASSERT_EQUAL(counts[0].back, 70); /* which came back from the call */
+    CU_ASSERT_EQUAL(counts[0].back, 70); /* through returns of the call */
     CU_ASSERT_EQUAL(counts[0].instructions, 2 * (80 + 70));
     CU_ASSERT_EQUAL(counts[1].parent, DCFG_NONE);
     CU_ASSERT_EQUAL(counts[1].depth, 1);
@@ -95,7 +95,7 @@ static void test_nested(void)
     dcfg_free(graph);
 }
 
-/* What no sound graph has: parents in a circle, a head twice, a block twice. */
+/* An invalid graph: a cycle of parents, a duplicate head, a duplicate block. */
 static void test_unsound(void)
 {
     const struct loop_row loops[] = {{.head = 6, .parent = 5, .back = 7, .nodes = {6, 7, 6}},

@@ -12,8 +12,9 @@ struct symbol_list {
     uint32_t count;
 };
 
-/* The slow way: those that cover the offset, the last to begin, then the shortest (one without a
- * size is the longest), then the first in the file. What has no size reaches to the next start. */
+/* The symbol of an offset, slowly: of those that cover it, the last to begin, then the shortest
+ * (without a size: the longest), then the first in the file. One without a size ends at the next.
+ */
 static int covers(const struct symbol_list *symbols, uint64_t offset)
 {
     int best = -1;
@@ -106,7 +107,7 @@ static void test_spans_of_all_kinds(void)
     }
 }
 
-/* Offsets and sizes at the end of what there is. */
+/* Offsets and sizes at the end of 64 bits. */
 static void test_largest_offsets(void)
 {
     struct bt_error error = {0};

@@ -72,7 +72,7 @@ static bool followed(const struct routine_graph *shape, size_t e)
            dcfg_edge_type_is_within_routine(shape->types[e]) && same_image(shape, e);
 }
 
-/* What a routine's entry reaches in it without passing a node; ROUTINES_OUTSIDE: nothing is barred.
+/* Marks what the entry reaches within the routine without passing a node (ROUTINES_OUTSIDE: none).
  */
 static void mark(const struct routine_graph *shape, const struct routines *routines, uint32_t r,
                  uint32_t without, bool marks[NODES_MAX])
@@ -95,7 +95,7 @@ static void mark(const struct routine_graph *shape, const struct routines *routi
     }
 }
 
-/* The nodes of a routine are the ones that are said to be, and its entry reaches them. */
+/* A routine has exactly the nodes that its entry reaches. */
 static const char *wrong_nodes(const struct routine_graph *shape, const struct routines *routines,
                                uint32_t r)
 {
@@ -133,7 +133,7 @@ static const char *wrong_dominators(const struct routine_graph *shape,
             continue;
         }
         if (dominator == node || without[dominator][node])
-            return "what does not dominate";
+            return "a dominator that does not dominate";
         for (uint32_t n = 0; n < shape->graph.nodes; n++)
             if (n != node && routines->routine_of[n] == r && !without[n][node] &&
                 without[n][dominator])
@@ -171,12 +171,12 @@ static const char *wrong_loops(const struct routines *routines, uint32_t r)
         if (loop->parent != LOOPS_NONE &&
             (loop->parent < routine->first_loop ||
              loop->parent >= routine->first_loop + routine->loop_count))
-            return "a parent that is elsewhere";
+            return "a parent in another routine";
     }
     return NULL;
 }
 
-/* Nothing but entries is entered from outside the routine. */
+/* Edges from outside a routine lead to its entry only. */
 static const char *wrong_entries(const struct routine_graph *shape, const struct routines *routines)
 {
     for (size_t e = 0; e < shape->graph.edges; e++) {
@@ -188,7 +188,7 @@ static const char *wrong_entries(const struct routine_graph *shape, const struct
         bool back = shape->types[e] == DCFG_EDGE_RETURN ||
                     shape->types[e] == DCFG_EDGE_CONTEXT_CHANGE_RETURN;
         if (!entry && !back && !followed(shape, e))
-            return "a call to what is no entry";
+            return "a call to a node that is no entry";
         if (!entry && followed(shape, e) &&
             routines->routine_of[source] != routines->routine_of[target])
             return "a jump into a routine";
@@ -237,8 +237,8 @@ static void test_rules(void)
     }
 }
 
-/* A call with its bypass: the code behind it is the caller's. Two jumps to one tail: it is nobody's
- * but its own. */
+/* A call with its bypass: the code after it belongs to the caller. A tail that two routines jump to
+ * is a separate routine. */
 static void test_calls_and_tails(void)
 {
     struct routine_graph shape = {.graph = {.nodes = 5}};
@@ -263,7 +263,8 @@ static void test_calls_and_tails(void)
     routines_clear(&routines);
 }
 
-/* The stream begins in a callee: where it returns to is an entry, what is behind that is not. */
+/* The stream begins in a callee: the target of its return is an entry, the code after that is not.
+ */
 static void test_return_without_call(void)
 {
     struct routine_graph shape = {.graph = {.nodes = 3}};

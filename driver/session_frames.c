@@ -129,7 +129,7 @@ static const char *mistimed(const struct session *session, const struct record *
     bool follows = position->after_record && session->gap.milliseconds == 0 &&
                    frame->first_index == position->index;
     if (records_until_saturated(records, frame->count) < frame->count)
-        return "a time that saturated is not its first";
+        return "a record after its first one has a saturated time";
     if (follows &&
         (passed < records[0].time || (passed > records[0].time && records[0].time != UINT32_MAX)))
         return "its first tick contradicts its first record's time";
@@ -224,7 +224,7 @@ static const char *misplaced(const struct session *session, const struct wire_fr
     if (frame->lost > 0 && (frame->lost_first_tick < session->position.tick ||
                             frame->lost_last_tick < frame->lost_first_tick ||
                             frame->lost_last_tick > frame->first_tick))
-        return "the ticks of its loss are not in order before its own";
+        return "the ticks of its loss are not between the last tick and its own";
     return NULL;
 }
 

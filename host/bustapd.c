@@ -122,9 +122,10 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 static void end_at_once(void *context, int number)
 {
     struct bustapd *daemon = context;
-    journal_write(&daemon->journal, JOURNAL_ERROR,
-                  "%s; files that are not complete have no end, 'bustap recover' gives them one",
-                  number ? "ended at once by a second signal" : "did not stop in time; ending");
+    journal_write(
+        &daemon->journal, JOURNAL_ERROR,
+        "%s; incomplete files have no closing member; 'bustap recover' makes complete copies",
+        number ? "ended at once by a second signal" : "did not stop in time; ending");
     journal_flush(&daemon->journal, LAST_WORDS_MS); /* other threads still write */
     if (number)
         signal_guard_die(number);

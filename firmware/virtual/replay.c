@@ -34,8 +34,8 @@ static int explain(const struct replay *replay, int code, struct bt_error *error
     if (!format || !format->decoder)
         return code;
     return bt_fail(error, code,
-                   "%.300s is in the format %s: bustap convert makes BYU records of it, which a "
-                   "board can replay",
+                   "%.300s is in the format %s: a board replays BYU records; convert it "
+                   "with bustap convert",
                    replay->path, format->name);
 }
 

@@ -22,7 +22,7 @@ await has_records good 1000
 await is_state stuck starting
 end_daemon
 [ "$ended" -eq 3 ] || fail "a board that never answers: exit status $ended"
-grep -q "^bustapd: did not stop in time; ending; files that are not complete have no end, 'bustap recover' " log
+grep -q "^bustapd: did not stop in time; ending; incomplete files have no closing member; 'bustap recover' " log
 [ -z "$(ls out | grep 'good.*part$')" ] || fail "the good capture was not completed: $(ls out)"
 verify_files out/good_*.byu.gz
 

@@ -71,7 +71,7 @@ runs 3 capture --board virtual:replay=wide.byu -o p -q
 grep -q 'bustap recover --lp64 makes a capture of it' said
 bustap convert t.byu -o p.din
 runs 3 capture --board virtual:replay=p.din -o p -q
-grep -q 'p.din is in the format din: bustap convert makes BYU records of it' said
+grep -q 'p.din is in the format din: a board replays BYU records; convert it with bustap convert' said
 runs 0 recover --lp64 wide.byu -o saved.byu.gz
 runs 0 capture --board virtual:replay=saved.byu.gz -o p -q
 rm -f p_*

@@ -95,7 +95,8 @@ static int check(const struct aria_instruction *instruction, struct bt_error *er
     if (!instruction->name)
         return bt_fail(error, BT_USAGE, "a new instruction has no name");
     if (instruction->size == 0 || instruction->size > DECODE_BYTES_MAX || !fixed)
-        return bt_fail(error, BT_USAGE, "%s: an instruction has 1 to 15 bytes, and some are fixed",
+        return bt_fail(error, BT_USAGE,
+                       "%s: an instruction has 1 to 15 bytes and at least one fixed bit",
                        instruction->name);
     if (instruction->operand_count > ARIA_OPERANDS)
         return bt_fail(error, BT_USAGE, "%s: more than %u operands", instruction->name,

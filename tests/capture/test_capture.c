@@ -162,7 +162,7 @@ static void test_stop_files(void)
 
 static void test_stop_time(void)
 {
-    /* a machine may have no time for the source before the first of these is over */
+    /* on a slow machine, the first of these times may pass before the source gets processor time */
     uint64_t records = 0;
     for (int64_t stop_ns = 60000000; records == 0 && stop_ns < 100000000000; stop_ns *= 4) {
         struct setting s;
@@ -240,7 +240,7 @@ static void check_ended(struct setting *s, struct capture *capture)
 }
 
 /* Records of a slow source are on the disk after flush_ns, though their block is not full; and a
- * board that does not hear does not hold the end up for ever. */
+ * board that does not answer delays the end for a limited time only. */
 static void test_flush(void)
 {
     struct setting s;
@@ -291,9 +291,8 @@ static void test_endless_times(void)
     }
 }
 
-/* As in test_flush, where a limit ends the capture: nobody knows how much a silent board goes on to
- * accept.
- */
+/* As in test_flush, but a limit ends the capture: the number of requests that a silent board
+ * accepts afterwards is unknown. */
 static void test_silent_at_a_limit(void)
 {
     struct setting s;
@@ -340,8 +339,8 @@ static void test_disconnected_at_the_end(void)
     }
 }
 
-/* A board that takes longer to send its data than the limit for a board that is quiet: all
- * of it is written, or counted behind a limit. */
+/* A board that takes longer to send its data than the limit for a quiet board: all of it is
+ * written, or counted after a limit. */
 static void test_long_backlog(void)
 {
     struct setting limited;
@@ -375,8 +374,8 @@ static void test_long_backlog(void)
     tear_down(&stopped);
 }
 
-/* A process that stands still for longer than the patience with a board that is quiet, just when it
- * has told the board to stop: it has not listened, and the board is not given up. */
+/* A process that is stopped for longer than the limit for a quiet board, just after it told the
+ * board to stop: it could not read, so it does not give the board up. */
 static void test_stopped_process(void)
 {
     struct setting s;
@@ -466,7 +465,7 @@ static void test_drop(void)
     tear_down(&s);
 }
 
-/* Bytes of a capture whose queue is full as good as always. */
+/* Returns the compressed size of a capture with a full queue, with or without the hurry mode. */
 static uint64_t compressed_bytes(bool hurry)
 {
     struct setting s;
@@ -523,7 +522,7 @@ static void randomise(struct setting *s, uint64_t *random)
     s->settings.engine = random_below(random, 4) ? DEFLATE_BEST : DEFLATE_ZLIB;
     s->settings.when_full = random_below(random, 2) ? CAPTURE_WAIT : CAPTURE_DROP;
     if (s->settings.block_records && s->settings.block_records < 50)
-        s->script.total /= 20; /* a member for every few records takes its time */
+        s->script.total /= 20; /* a member for every few records takes long */
 }
 
 static void check_limits(const struct setting *s)

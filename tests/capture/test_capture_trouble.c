@@ -142,7 +142,8 @@ static void test_full_disk(void)
     }
 }
 
-/* --- a full disk that gets room again --------------------------------------------------------- */
+/* --- a full disk with space again
+ * -------------------------------------------------------------- */
 
 static void wait_for_loss(struct capture *capture, uint64_t at_least)
 {
@@ -157,7 +158,7 @@ static void wait_for_loss(struct capture *capture, uint64_t at_least)
 static void check_note(struct capture *capture, const char *text)
 {
     char note[CAPTURE_NOTE_BYTES] = "";
-    do { /* past those about the losses themselves */
+    do { /* skips those about the losses themselves */
         CU_ASSERT_FATAL(capture_take_note(capture, note, sizeof note));
     } while (strncmp(note, "losses ", 7) == 0);
     CU_ASSERT_PTR_NOT_NULL(strstr(note, text));
@@ -185,7 +186,7 @@ static void run_full_for_a_while(uint64_t rotate_bytes, size_t room)
     s.settings.rotate_bytes = rotate_bytes;
     s.script.lost_percent = 10;
     s.script.total = 100000;
-    s.script.pause_ns = 8000000; /* it outlasts the time to the next try */
+    s.script.pause_ns = 8000000; /* longer than the time to the next attempt */
     full_disk_begin(room);
     struct capture *capture = start(&s, &error);
     CU_ASSERT_PTR_NOT_NULL_FATAL(capture);
@@ -210,9 +211,7 @@ static void test_room_again(void)
     run_full_for_a_while(16384, 16384);
 }
 
-/* Stopped while the disk is full: the last file says what is missing, and the capture has not
- * failed.
- */
+/* Stopped while the disk is full: the last file records the loss, and the capture does not fail. */
 static void end_while_full(uint64_t rotate_bytes, size_t room)
 {
     struct setting s;
@@ -286,8 +285,7 @@ static void test_no_room_for_a_file(void)
     folder_remove(s.folder);
 }
 
-/* Room for a part of what a rotation needs, and no reserve left: whatever fails, the file that is
- * open goes on. */
+/* Room for a part of a rotation, and no reserve: whatever fails, the open file continues. */
 static void rotate_into(size_t room)
 {
     struct setting s;
@@ -328,7 +326,7 @@ static void test_no_room_to_rotate(void)
 
 /* --- files changed by others ------------------------------------------------------------------ */
 
-/* Puts a folder where a file is, or is to be. */
+/* Creates a folder with the name of a file. */
 static void obstruct(const char *path)
 {
     char name[sizeof((struct capture_status *)NULL)->file];
@@ -355,7 +353,7 @@ static void check_failed(struct setting *s, struct capture *capture, const char 
     CU_ASSERT_EQUAL(count_files(s, ".lock"), 0);
 }
 
-/* The last file cannot have its name: it stays a part file, and is whole. */
+/* The name of the last file is taken: it remains a part file, complete. */
 static void test_last_name_taken(void)
 {
     struct setting s;
@@ -371,7 +369,7 @@ static void test_last_name_taken(void)
     folder_remove(s.folder);
 }
 
-/* An earlier file cannot: the capture ends, and its last file says why. */
+/* The name of an earlier file is taken: the capture ends, and its last file gives the reason. */
 static void test_earlier_name_taken(void)
 {
     struct setting s;
@@ -395,7 +393,7 @@ static void test_earlier_name_taken(void)
     folder_remove(s.folder);
 }
 
-/* A folder in the place of a file that leaves the ring stays, and the capture continues. */
+/* A folder in place of a file that leaves the ring stays, and the capture continues. */
 static void test_ring_stuck(void)
 {
     struct setting s;
@@ -564,14 +562,14 @@ static void test_two_captures(void)
     capture_stop(first);
     CU_ASSERT(capture_wait(first, -1));
     CU_ASSERT_EQUAL(count_files(&s, ".lock"), 0);
-    /* the prefix is free as soon as the capture has ended; it has files, which nobody joins unasked
-     */
+    /* the prefix is free as soon as the capture has ended; its files are only continued on
+     * request */
     CU_ASSERT_PTR_NULL(start(&s, &error));
     CU_ASSERT_EQUAL(error.code, BT_USAGE);
     CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "/t_00001_"));
     CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "--append"));
     CU_ASSERT_EQUAL(count_files(&s, ".lock"), 0);
-    /* the same second gives new names */
+    /* within the same second, new names are used */
     s.settings.append = true;
     second = start(&s, &error);
     CU_ASSERT_PTR_NOT_NULL(second);
@@ -723,7 +721,7 @@ static const struct test_case cases[] = {
     {"no room to close a file in a rotation", test_no_room_to_close},
     {"kill -9, and the prefix is free", test_kill},
     {"kill -9, and all whole blocks are present", test_kill_content},
-    {"two captures to one prefix", test_two_captures},
+    {"two captures with one prefix", test_two_captures},
     {"a source that does not start", test_no_start},
     {"folders that are missing, or not writable", test_folders},
     {"invalid settings", test_bad_settings},

@@ -71,7 +71,7 @@ static void test_names(void)
     CU_ASSERT_EQUAL(file_set_remove(set, &file, NULL), 0);
     CU_ASSERT_FALSE(there(folder, "p_00007_20010909T014640Z.byu.gz"));
     CU_ASSERT_EQUAL(file_set_remove(set, &file, NULL), 0);
-    /* a file that somebody else has put there */
+    /* a file of another process */
     fclose(fopen(path, "w"));
     CU_ASSERT_EQUAL(file_set_remove(set, &file, NULL), 0);
     CU_ASSERT(there(folder, "p_00007_20010909T014640Z.byu.gz"));
@@ -119,7 +119,7 @@ static void test_taken_names(void)
     CU_ASSERT_EQUAL(name.second, 1000000001);
     int descriptor = file_set_create(set, 1, 1000000000 * SECOND, &name, NULL);
     CU_ASSERT_EQUAL(name.second, 1000000002);
-    /* somebody takes the name while the file is written: nothing is overwritten */
+    /* the name is taken while the file is written: nothing is overwritten */
     char path[FILE_SET_PATH_BYTES];
     file_set_path(set, &name, false, path, sizeof path);
     fclose(fopen(path, "w"));
@@ -131,7 +131,7 @@ static void test_taken_names(void)
     folder_remove(folder);
 }
 
-/* Makes the kernel answer as one that has no renameat2, or a file system without it, does. */
+/* Makes the kernel answer as without renameat2, or with a file system that does not support it. */
 static bool forbid_renameat2(int answer)
 {
     struct sock_filter program[] = {
@@ -146,8 +146,8 @@ static bool forbid_renameat2(int answer)
 
 enum { GOOD = 0, NO_FILTER = 77 };
 
-/* In a child: a file gets its name unless the name is taken. Returns the
- * line that is wrong, GOOD, or NO_FILTER. */
+/* In a child: a file gets its name unless the name is taken. Returns the failed line, GOOD, or
+ * NO_FILTER. */
 static int rename_the_old_way(int answer)
 {
     char folder[FOLDER_PATH_BYTES];
@@ -208,7 +208,7 @@ static void test_no_sync(void)
     folder_remove(folder);
 }
 
-/* Somebody puts another file in the place of a part file: neither is completed or discarded. */
+/* Another file replaces a part file: neither is completed or discarded. */
 static void test_part_replaced(void)
 {
     char folder[FOLDER_PATH_BYTES];
@@ -246,7 +246,7 @@ static void test_reserve(void)
     fclose(file);
     file_set_release_reserve(set);
     CU_ASSERT_EQUAL(stat(path, &status), 0);
-    CU_ASSERT_EQUAL(status.st_size, 32); /* it still says whose it is */
+    CU_ASSERT_EQUAL(status.st_size, 32); /* it still names its owner */
     file_set_take_reserve(set);
     file_set_free(set);
     CU_ASSERT_NOT_EQUAL(access(path, F_OK), 0);
@@ -302,7 +302,7 @@ static void test_contest(void)
 static const struct test_case cases[] = {
     {"names and part names", test_names},
     {"long names", test_long_names},
-    {"names that are taken are never overwritten", test_taken_names},
+    {"existing files are never overwritten", test_taken_names},
     {"a file system that cannot rename without replacing", test_no_renameat2},
     {"a file that cannot be synced", test_no_sync},
     {"a part file that was replaced", test_part_replaced},

@@ -10,7 +10,7 @@
 
 #define PATIENT_MS 60000
 
-/* A pipe that is full: its reader does nothing. */
+/* A full pipe, whose reader does nothing. */
 static void stalled_pipe(int ends[2])
 {
     static const char filling[65536];
@@ -94,7 +94,7 @@ static void test_stalled(void)
     close(ends[1]);
 }
 
-/* The end does not wait for the reader either, and frees all once it has let go. */
+/* The end does not wait for the reader either, and frees everything once the write returns. */
 static void test_end_stalled(void)
 {
     int ends[2];
@@ -111,7 +111,7 @@ static void test_end_stalled(void)
         usleep(1000);
         read_all(ends[0], text, sizeof text);
     }
-    CU_ASSERT_STRING_EQUAL(text, "one\n"); /* was on its way */
+    CU_ASSERT_STRING_EQUAL(text, "one\n"); /* was being written */
     close(ends[0]);
     close(ends[1]);
 }

@@ -13,7 +13,7 @@ static struct loss lost_at(uint64_t tick, enum loss_stage stage, uint64_t count)
     return lost;
 }
 
-/* Any number of losses has one beginning and one end. */
+/* Several losses without a pause have one beginning and one end. */
 static void test_one_time(void)
 {
     char text[LOSS_WATCH_BYTES] = "";
@@ -45,7 +45,7 @@ static void test_again(void)
     struct loss lost = lost_at(0, LOSS_LINK, 1);
     CU_ASSERT_FALSE(loss_watch_add(&watch, &none, 1, text));
     CU_ASSERT_TRUE(loss_watch_add(&watch, &lost, 1, text));
-    CU_ASSERT_TRUE(loss_watch_over(&watch, 2, true, text)); /* with the capture */
+    CU_ASSERT_TRUE(loss_watch_over(&watch, 2, true, text)); /* ends with the capture */
     CU_ASSERT_STRING_EQUAL(text,
                            "losses ended at tick 10 after 0.0 s: 1 lost since tick 0 (link 1)");
     lost = lost_at(500, LOSS_DISK, 3);
@@ -54,5 +54,5 @@ static void test_again(void)
 }
 
 static const struct test_case cases[] = {
-    {"one time of losses", test_one_time}, {"and again", test_again}, {NULL, NULL}};
+    {"one period of losses", test_one_time}, {"two periods", test_again}, {NULL, NULL}};
 TEST_SUITE(loss_watch, cases)

@@ -23,7 +23,7 @@ static void check_refused(const struct capture_settings *settings, const char *w
         printf("\n  \"%s\" is not in \"%s\"\n", word, error.message);
 }
 
-/* Each limit: the last that is good, and the first that is not. */
+/* Each limit: the last valid value, and the first invalid one. */
 #define CHECK_LIMIT(member, last, first, word)                                                     \
     do {                                                                                           \
         struct capture_settings settings = good();                                                 \
@@ -68,7 +68,7 @@ static void test_engine(void)
     }
 }
 
-/* Without a rule for the second file the first one has no end. */
+/* Without a rule for a second file the first one has no end. */
 static void test_stop_after_files(void)
 {
     struct capture_settings settings = good();
@@ -85,7 +85,7 @@ static void test_stop_after_files(void)
 }
 
 static const struct test_case cases[] = {
-    {"the least and the most", test_limits},
+    {"minimum and maximum values", test_limits},
     {"a prefix", test_prefix},
     {"engines that were not built in", test_engine},
     {"a stop after files needs rotation", test_stop_after_files},

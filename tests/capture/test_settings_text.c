@@ -94,7 +94,7 @@ static void test_reconnect(void)
 }
 
 static const struct test_case cases[] = {
-    {"rotation rules", test_rotate},          {"stop rules", test_stop},
-    {"rules that are refused", test_refused}, {"a full disk", test_disk_full},
-    {"reconnecting", test_reconnect},         {NULL, NULL}};
+    {"rotation rules", test_rotate},  {"stop rules", test_stop},
+    {"refused rules", test_refused},  {"a full disk", test_disk_full},
+    {"reconnecting", test_reconnect}, {NULL, NULL}};
 TEST_SUITE(settings_text, cases)

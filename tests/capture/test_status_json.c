@@ -110,6 +110,6 @@ static void test_complete(void)
 static const struct test_case cases[] = {{"of a capture that runs", test_running},
                                          {"of a capture that failed", test_failed},
                                          {"of names that are not UTF-8", test_octets},
-                                         {"what complete means", test_complete},
+                                         {"complete captures", test_complete},
                                          {NULL, NULL}};
 TEST_SUITE(status_json, cases)

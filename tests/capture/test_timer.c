@@ -13,9 +13,9 @@ static void test_interval(void)
     CU_ASSERT(rotation_timer_due(&timer, 1100, 0));
     CU_ASSERT_FALSE(rotation_timer_due(&timer, 1100, 0));
     CU_ASSERT_EQUAL(rotation_timer_left(&timer, 1100, 0), 100);
-    rotation_timer_file_began(&timer, 1150); /* by size */
+    rotation_timer_file_began(&timer, 1150); /* because of its size */
     CU_ASSERT_FALSE(rotation_timer_due(&timer, 1249, 0));
-    rotation_timer_file_began(&timer, 1120); /* old news */
+    rotation_timer_file_began(&timer, 1120); /* out of date */
     CU_ASSERT(rotation_timer_due(&timer, 1250, 0));
 }
 
@@ -35,15 +35,15 @@ static void test_wall_clock(void)
     CU_ASSERT_FALSE(rotation_timer_due(&timer, 0, 299));
     CU_ASSERT(rotation_timer_due(&timer, 0, 300));
     CU_ASSERT_FALSE(rotation_timer_due(&timer, 0, 300));
-    CU_ASSERT(rotation_timer_due(&timer, 0, 745)); /* several at once are one */
+    CU_ASSERT(rotation_timer_due(&timer, 0, 745)); /* several due times count once */
     CU_ASSERT_EQUAL(rotation_timer_left(&timer, 0, 745), 55);
-    CU_ASSERT_FALSE(rotation_timer_due(&timer, 0, 110)); /* somebody set the clock back */
+    CU_ASSERT_FALSE(rotation_timer_due(&timer, 0, 110)); /* the clock was set back */
     CU_ASSERT(rotation_timer_due(&timer, 0, 200));
     rotation_timer_start(&timer, 0, INT64_MAX, 0, INT64_MAX - 1);
     CU_ASSERT_FALSE(rotation_timer_due(&timer, 0, INT64_MAX - 1));
 }
 
-/* Against the definition: one file for every multiple passed since the last look. */
+/* Compares with the definition: one file for every multiple since the last check. */
 static void test_wall_clock_steps(void)
 {
     uint64_t random = 3;

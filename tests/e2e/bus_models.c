@@ -41,7 +41,7 @@ struct place {
 struct bench {
     struct record *truth;
     size_t count;
-    struct place *places; /* open addressing by address and size */
+    struct place *places; /* hash table with open addressing, by address and size */
     struct bus_code *code;
     struct record *fetches;
     size_t fetch_count;

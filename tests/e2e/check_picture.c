@@ -17,7 +17,7 @@
 struct picture {
     uint8_t *bytes;
     size_t size;
-    unsigned long width, height; /* as they should be */
+    unsigned long width, height; /* expected */
 };
 
 static int fail(const char *why)
@@ -72,7 +72,7 @@ static int check_png(const struct picture *picture)
     }
     bool good = ended && check_pixels(picture, data, data_size);
     free(data);
-    return good ? 0 : fail("the pixels are not what they should be");
+    return good ? 0 : fail("the pixels have a wrong size");
 }
 
 /* --- SVG --- */

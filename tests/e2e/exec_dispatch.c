@@ -29,7 +29,7 @@
 
 extern char **environ;
 
-/* A handler has no other way to them. */
+/* Global because a signal handler has no context. */
 static struct system_calls *calls;
 static volatile uint64_t host_fs;
 static volatile uint64_t program_fs;
@@ -41,7 +41,7 @@ __attribute__((naked, used)) static void signal_return(void)
     __asm__("mov $15, %eax\n\tsyscall");
 }
 
-/* Waits where a handler of the program may run with the program's fs, and goes back to it. */
+/* Waits with the program's fs while a handler of the program may run, then restores our own. */
 static volatile uint64_t resume_at;
 __attribute__((naked, used)) static void wait_outside(void)
 {
@@ -80,7 +80,7 @@ static int64_t change_mask(const struct system_call *call, sigset_t *kept)
 static int64_t do_signal(const struct system_call *call, ucontext_t *context)
 {
     greg_t *registers = context->uc_mcontext.gregs;
-    if (call->number == SYS_rt_sigreturn) { /* from the program's stack, but from our code */
+    if (call->number == SYS_rt_sigreturn) { /* with the program's stack, but from our code */
         registers[REG_RIP] = (greg_t)(uintptr_t)signal_return;
         return 0;
     }
@@ -97,7 +97,7 @@ static int64_t do_signal(const struct system_call *call, ucontext_t *context)
     return kernel(call->number, call->arguments);
 }
 
-/* A child gets a copy of everything, whatever was asked for. */
+/* A child gets a copy of everything, whatever the flags. */
 static int64_t do_clone(const struct system_call *call, ucontext_t *context)
 {
     bool clone = call->number == SYS_clone;
@@ -117,7 +117,7 @@ static int64_t do_clone(const struct system_call *call, ucontext_t *context)
 
 static int64_t do_execute(const struct system_call *call, const ucontext_t *context)
 {
-    sigprocmask(SIG_SETMASK, &context->uc_sigmask, NULL); /* which the next program inherits */
+    sigprocmask(SIG_SETMASK, &context->uc_sigmask, NULL); /* inherited by the next program */
     uint64_t arguments[6];
     memcpy(arguments, call->arguments, sizeof arguments);
     const char *path = system_calls_own_path(calls, arguments[0]);
@@ -163,7 +163,7 @@ __attribute__((noinline)) static void dispatch(ucontext_t *context)
     registers[REG_RAX] = result;
 }
 
-/* Without the checks that need a thread's own data: fs is still the program's. */
+/* Without checks that use thread-local data: fs is still the program's. */
 __attribute__((no_stack_protector, no_sanitize("address", "undefined"))) static void
 set_fs(uint64_t base)
 {
@@ -192,7 +192,7 @@ static bool hand_over(void)
     stack_t stack = {.ss_size = 1 << 18, .ss_sp = malloc(1 << 18)};
     struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
     action.sa_sigaction = on_system_call;
-    sigfillset(&action.sa_mask); /* the program's handlers want the program's fs */
+    sigfillset(&action.sa_mask); /* the program's handlers need the program's fs */
     return stack.ss_sp && sigaltstack(&stack, NULL) == 0 && sigaction(SIGSYS, &action, NULL) == 0 &&
            prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, SPACE_END,
                  ((uint64_t)1 << 47) - SPACE_END, &selector) == 0;

@@ -1,4 +1,4 @@
-/* What tests share that let a loaded program run where it lies: a layout, and the jump. */
+/* For tests that run a loaded program in place: a layout, and the jump. */
 #ifndef TESTS_E2E_EXEC_GO_H
 #define TESTS_E2E_EXEC_GO_H
 
@@ -6,7 +6,7 @@
 
 #include <signal.h>
 
-/* A layout that leaves the address sanitizer's shadow alone, which begins at 2 GiB. */
+/* A layout without the address sanitizer's shadow, which begins at 2 GiB. */
 #if defined(__SANITIZE_ADDRESS__)
 #define SMALL 1
 #elif defined(__has_feature)
@@ -25,7 +25,7 @@ static const struct space_layout layout = {.lowest = 0x10000,
 #define layout space_layout_default
 #endif
 
-/* A program begins without handlers; the address sanitizer has some. */
+/* Restores default handlers for a program: the address sanitizer has installed some. */
 static inline void forget_handlers(void)
 {
     static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
@@ -33,7 +33,7 @@ static inline void forget_handlers(void)
         signal(signals[i], SIG_DFL);
 }
 
-/* All registers are 0 but these two; never comes back. */
+/* Jumps with all registers but these two at 0; does not return. */
 __attribute__((noreturn)) static inline void go(uint64_t rip, uint64_t rsp)
 {
     __asm__ volatile("mov %1, %%rsp\n\t"

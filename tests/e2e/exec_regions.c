@@ -23,7 +23,7 @@ void marked(volatile unsigned *sum);
 static jmp_buf way_out;
 static int jumps;
 
-/* So that there is one function of that name, and it is called. */
+/* prevents inlining and copies of the function */
 static void (*volatile call_it)(volatile unsigned *, unsigned) = region_work;
 
 __attribute__((noinline)) void other(volatile unsigned *sum)
@@ -45,11 +45,11 @@ __attribute__((noinline)) void region_work(volatile unsigned *sum, unsigned dept
 
 __attribute__((noinline)) void marked(volatile unsigned *sum)
 {
-    BUSTAP_END; /* outside of regions: nothing */
+    BUSTAP_END; /* outside of a region: no effect */
     other(sum);
     BUSTAP_BEGIN;
     *sum += 1;
-    BUSTAP_BEGIN; /* inside: nothing */
+    BUSTAP_BEGIN; /* inside a region: no effect */
     *sum += 2;
     BUSTAP_END;
     other(sum);
@@ -80,7 +80,7 @@ static void *calls(void *count)
 }
 
 static unsigned handled;
-static uint8_t *guarded; /* a page that a handler opens */
+static uint8_t *guarded; /* a page that a handler unprotects */
 
 static void handle(int number)
 {
@@ -89,8 +89,8 @@ static void handle(int number)
         mprotect(guarded, 1, PROT_READ | PROT_WRITE);
 }
 
-/* Where a block is left in its middle: a fault, a string instruction, one whose third page faults,
- * a system call, a signal that the program sends itself. */
+/* Blocks left in their middle: by a fault, a string instruction, one whose third page faults, a
+ * system call, a signal that the program sends itself. */
 static void interruptions(unsigned number)
 {
     static uint8_t from[64], to[64];

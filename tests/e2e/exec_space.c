@@ -20,7 +20,7 @@
 #include <sys/shm.h>
 
 #define PAGES         512
-#define HEAP          64 /* of them, at the beginning */
+#define HEAP          64 /* number of pages at the beginning */
 #define BASE          ((uint64_t)0x20000000)
 #define PAGE_AT(page) (BASE + (uint64_t)(page)*SPACE_PAGE)
 
@@ -38,7 +38,7 @@ static unsigned failures;
             fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition);              \
     } while (0)
 
-/* What a page is. */
+/* State of a page. */
 enum { FREE = 0, USED = 1, FOREIGN = 2 };
 
 struct page {
@@ -47,13 +47,13 @@ struct page {
     bool shared;
     bool watched;
     bool heap;
-    bool known; /* its content is */
+    bool known; /* its content is known */
     uint32_t content;
 };
 
 struct twin {
     struct page pages[PAGES];
-    bool reported[PAGES]; /* by the listener, since the last operation */
+    bool reported[PAGES]; /* reported by the listener since the last operation */
     int64_t heap_end;     /* the break, in bytes from BASE */
     uint64_t random;
     struct space *space;
@@ -91,7 +91,7 @@ static bool any(const struct twin *twin, size_t first, size_t count, uint8_t sta
     return false;
 }
 
-/* The highest place, not in the heap's room unless there is no other; or PAGES. */
+/* Index of the highest free range, outside of the heap's room if possible; or PAGES. */
 static size_t place(const struct twin *twin, size_t count)
 {
     for (int pass = 0; pass < 2; pass++)
@@ -150,7 +150,7 @@ static void do_map(struct twin *twin)
             return;
         }
     } else if (how == 0 || !all(twin, at, count, FREE)) {
-        /* a hint whose end sticks out of the part that is looked at is as good as others */
+        /* a hint whose end is beyond the observed range is also correct */
         if (how == 1 && at + count > PAGES && all(twin, at, PAGES - at, FREE) && result > 0 &&
             (uint64_t)result == PAGE_AT(at)) {
             space_munmap(twin->space, PAGE_AT(at), count * SPACE_PAGE);
@@ -227,7 +227,7 @@ static void do_watch(struct twin *twin)
     CHECK(result == (i == at + count ? 0 : -EFAULT));
 }
 
-/* Writes as a program would: a fault first where the page is watched. */
+/* Writes as a program does: a watched page faults first. */
 static void do_write(struct twin *twin)
 {
     size_t at = some_page(twin);
@@ -287,7 +287,7 @@ static bool one_kind(const struct twin *twin, size_t first, size_t count)
     return true;
 }
 
-/* The old pages are watched no more once the operation is tried: as far as the range is alike. */
+/* The operation ends the watch of the old pages, up to the first page of another kind. */
 static void forget_watches(struct twin *twin, size_t at, size_t count)
 {
     for (size_t i = at; i < at + count && i < PAGES && one_kind(twin, at, i - at + 1); i++)
@@ -303,7 +303,7 @@ static void moved(struct twin *twin, size_t at, size_t old_count, size_t to, siz
     for (size_t i = 0; i < new_count; i++) {
         struct page page = pages[i < old_count ? i : 0];
         page.watched = false;
-        if (i >= old_count) { /* pages after the end of a shared object cannot be accessed */
+        if (i >= old_count) { /* pages after the end of a shared object are inaccessible */
             page.content = 0;
             page.known = !page.shared;
         }
@@ -313,7 +313,7 @@ static void moved(struct twin *twin, size_t at, size_t old_count, size_t to, siz
 
 static void do_remap(struct twin *twin)
 {
-    size_t at = random_below(&twin->random, PAGES - 20); /* what grows stays in sight */
+    size_t at = random_below(&twin->random, PAGES - 20); /* the grown range stays observable */
     size_t old_count = 1 + random_below(&twin->random, 8);
     size_t new_count = 1 + random_below(&twin->random, 12);
     size_t to = some_page(twin);
@@ -331,7 +331,7 @@ static void do_remap(struct twin *twin)
         CHECK(result == -EFAULT);
         return;
     }
-    /* mappings that were made one by one may be two for the kernel */
+    /* for the kernel, mappings made one by one may be separate */
     if (result == -EFAULT && old_count > 1) {
         for (size_t i = to; (flags & MREMAP_FIXED) && i < to + new_count; i++) {
             struct space_mapping there;
@@ -468,7 +468,7 @@ static void run(uint64_t seed)
     for (size_t i = 0; i < PAGES; i++)
         if (twin->pages[i].state == USED)
             twin->pages[i].state = FREE;
-    compare_kernel(twin); /* all is gone but what was not ours */
+    compare_kernel(twin); /* everything is unmapped except foreign mappings */
     CHECK(*(uint32_t *)PAGE_AT(known) == 4711 && *(uint32_t *)PAGE_AT(unknown) == 4711);
     munmap((void *)PAGE_AT(known), SPACE_PAGE);
     munmap((void *)PAGE_AT(unknown), SPACE_PAGE);
@@ -496,7 +496,7 @@ static void test_demands_above(void)
     CHECK(hint > 0 && hint < (int64_t)SPACE_END);
     int64_t low = space_mmap(space, 0, 4096, 3, flags | MAP_32BIT, -1, 0);
     CHECK(low > 0 && low < (int64_t)1 << 31);
-    /* nothing of our own process is in reach */
+    /* our own process' memory is out of reach */
     uint64_t mine = (uint64_t)(uintptr_t)&flags & ~(uint64_t)4095;
     CHECK(space_munmap(space, mine, 4096) == 0);
     CHECK(space_mprotect(space, mine, 4096, 0) == -ENOMEM);
@@ -545,7 +545,7 @@ static void test_segments(void)
 {
     struct space *space = space_new(&space_layout_default, SPACE_TRANSLATED, NULL);
     int segment = shmget(IPC_PRIVATE, 10000, IPC_CREAT | 0600);
-    if (segment < 0) /* some kernels do without */
+    if (segment < 0) /* some kernels have no shared memory segments */
         goto out;
     int64_t first = space_shmat(space, segment, 0, 0);
     int64_t second = space_shmat(space, segment, 0x50000123, SHM_RND | SHM_RDONLY);

@@ -33,15 +33,15 @@ static unsigned failures;
 
 static struct space *space;
 static struct system_calls *calls;
-static uint64_t page; /* two of the program's, readable and writable */
-static uint64_t gone_pages;
+static uint64_t page; /* two of the program's pages, readable and writable */
+static uint64_t invalid_pages;
 
 static enum system_call_outcome outcome_of(struct system_call *call)
 {
     return system_call_do(calls, call);
 }
 
-/* One that is done at once. */
+/* The result of a call that returns at once. */
 static int64_t result_of(uint64_t number, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
     struct system_call call = {.number = number, .arguments = {a, b, c, d, (uint64_t)-1, 0}};
@@ -166,7 +166,7 @@ static void test_paths(const char *program)
     CHECK(system_calls_own_path(calls, put(path)) != NULL);
     CHECK(!system_calls_own_path(calls, put("/proc/1/exe")));
     CHECK(!system_calls_own_path(calls, put("/proc/self/exe2")));
-    /* at the very end of what there is */
+    /* at the very end of the readable memory */
     strcpy((char *)(uintptr_t)(page + 8192 - 15), "/proc/self/exe");
     CHECK(system_calls_own_path(calls, page + 8192 - 15) != NULL);
     memcpy((char *)(uintptr_t)(page + 8192 - 14), "/proc/self/exe", 14);
@@ -175,9 +175,9 @@ static void test_paths(const char *program)
     close((int)lowest);
     int64_t file = result_of(SYS_open, put("/proc/self/maps"), O_RDONLY | O_CLOEXEC, 0, 0);
     CHECK(file == lowest && fcntl((int)file, F_GETFD) == FD_CLOEXEC);
-    CHECK(read((int)file, path, 9) == 9 && path[8] == '-'); /* eight digits and no more */
+    CHECK(read((int)file, path, 9) == 9 && path[8] == '-'); /* exactly eight digits */
     close((int)file);
-    int64_t opened = open("/proc/self/maps", O_WRONLY); /* root may */
+    int64_t opened = open("/proc/self/maps", O_WRONLY); /* allowed for root */
     opened = opened < 0 ? -errno : close((int)opened);
     file = result_of(SYS_open, page, O_WRONLY, 0, 0);
     CHECK(opened < 0 ? file == opened : file >= 0 && close((int)file) == 0);
@@ -202,42 +202,42 @@ static void test_descriptors(void)
     CHECK(result_of(SYS_close_range, 5, 4, 0, 0) == -EINVAL);
 }
 
-static void gone(void *user, uint64_t start, uint64_t end)
+static void on_change(void *user, uint64_t start, uint64_t end)
 {
     (void)user;
-    gone_pages += (end - start) / SPACE_PAGE;
+    invalid_pages += (end - start) / SPACE_PAGE;
 }
 
-/* What the kernel writes for the program must not meet our write protection. */
+/* The kernel's writes for the program must not fail because of our write protection. */
 static void test_watched(void)
 {
     int ends[2];
     CHECK(pipe(ends) == 0);
     int64_t code = space_mmap(space, 0, 8192, 7, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     uint64_t at = (uint64_t)code;
-    space_set_listener(space, gone, NULL);
+    space_set_listener(space, on_change, NULL);
     CHECK(space_watch(space, at, at + 8192) == 0);
     CHECK(write(ends[1], "0123456789", 10) == 10);
-    CHECK(result_of(SYS_read, (uint64_t)ends[0], at + 4090, 10, 0) == 10 && gone_pages == 2);
+    CHECK(result_of(SYS_read, (uint64_t)ends[0], at + 4090, 10, 0) == 10 && invalid_pages == 2);
     CHECK(memcmp((char *)(uintptr_t)(at + 4090), "0123456789", 10) == 0);
     CHECK(space_watch(space, at, at + 8192) == 0);
-    CHECK(result_of(SYS_uname, at + 5000, 0, 0, 0) == 0 && gone_pages == 3);
-    CHECK(result_of(SYS_getpid, 0, 0, 0, 0) == getpid() && gone_pages == 3);
+    CHECK(result_of(SYS_uname, at + 5000, 0, 0, 0) == 0 && invalid_pages == 3);
+    CHECK(result_of(SYS_getpid, 0, 0, 0, 0) == getpid() && invalid_pages == 3);
     struct iovec vector = {(void *)(uintptr_t)at, 10};
     memcpy((void *)(uintptr_t)page, &vector, sizeof vector);
     CHECK(write(ends[1], "abcdefghij", 10) == 10);
-    CHECK(result_of(SYS_readv, (uint64_t)ends[0], page, 1, 0) == 10 && gone_pages == 4);
+    CHECK(result_of(SYS_readv, (uint64_t)ends[0], page, 1, 0) == 10 && invalid_pages == 4);
     CHECK(memcmp((char *)(uintptr_t)at, "abcdefghij", 10) == 0);
     CHECK(space_watch(space, at, at + 8192) == 0);
-    CHECK(program_write(space, at + 4095, "ab", 2) == 0 && gone_pages == 6);
+    CHECK(program_write(space, at + 4095, "ab", 2) == 0 && invalid_pages == 6);
     close(ends[0]);
     close(ends[1]);
-    /* code that cannot be written to, and is made so */
+    /* read-only code that becomes writable */
     CHECK(space_mprotect(space, at, 8192, PROT_READ | PROT_EXEC) == 0);
     CHECK(space_watch(space, at, at + 8192) == 0);
-    CHECK(space_mprotect(space, at, 8192, 7) == 0 && gone_pages == 6);
-    CHECK(result_of(SYS_uname, at, 0, 0, 0) == 0 && gone_pages == 7);
-    CHECK(space_munmap(space, at, 8192) == 0 && gone_pages == 8);
+    CHECK(space_mprotect(space, at, 8192, 7) == 0 && invalid_pages == 6);
+    CHECK(result_of(SYS_uname, at, 0, 0, 0) == 0 && invalid_pages == 7);
+    CHECK(space_munmap(space, at, 8192) == 0 && invalid_pages == 8);
 }
 
 int main(void)

@@ -47,7 +47,7 @@ static size_t readable(void *context, uint64_t address)
     return end > page ? end - address : 0;
 }
 
-static void gone(void *context, uint64_t start, uint64_t end)
+static void on_change(void *context, uint64_t start, uint64_t end)
 {
     executor_invalidate(((struct program *)context)->executor, start, end);
 }
@@ -73,7 +73,7 @@ static int64_t kernel(const struct system_call *call)
     return result == -1 ? -errno : result;
 }
 
-/* A child has a copy of everything, whatever was asked for. */
+/* A child gets a copy of everything, whatever the flags. */
 static int64_t do_clone(const struct program *program, struct system_call *call)
 {
     if (call->number == SYS_clone3 ||
@@ -145,7 +145,7 @@ static int prepare(struct program *program, const char *const *arguments, enum e
         !(program->thread = exec_thread_new(error)) ||
         executor_begin(program->executor, program->thread, error) < 0)
         return -1;
-    space_set_listener(program->space, gone, program);
+    space_set_listener(program->space, on_change, program);
     program->thread->rip = program->start.rip;
     program->thread->registers[DECODE_RSP] = program->start.rsp;
     return 0;

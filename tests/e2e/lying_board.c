@@ -1,10 +1,10 @@
 /*
- * Captures from boards that send random wrong data with right checksums.
+ * Captures from boards that send random wrong data with correct checksums.
  *
  * usage: lying_board FIRST COUNT FOLDER
  * The files of the capture with seed N go to FOLDER/known_N if its board's count is known at the
- * end and the capture did not fail, else to FOLDER/unknown_N. Prints how many of each there are.
- * Exit status 1 if a count is known and not that of the records and losses.
+ * end and the capture did not fail, else to FOLDER/unknown_N. Prints the number of each. Exit
+ * status 1 if a known count is not that of the records and losses.
  */
 #include "capture/capture.h"
 #include "driver/session.h"
@@ -38,7 +38,7 @@ static uint64_t odd_number(struct liar *liar)
     return random_one_in(&liar->random, 3) ? 0 - number : number;
 }
 
-/* Spoils a field of a frame that was honest. */
+/* Changes a field of a correct frame. */
 static void spoil(struct liar *liar, struct wire_frame *frame, struct record *records)
 {
     uint64_t by = odd_number(liar);
@@ -57,8 +57,8 @@ static void spoil(struct liar *liar, struct wire_frame *frame, struct record *re
         frame->kind = (uint8_t)random_below(&liar->random, 9);
 }
 
-/* A frame of the next records in which something is wrong. The board goes on behind them, or as if
- * it had not been sent. */
+/* Sends a wrong frame of the next records. The board then continues after these records, or as if
+ * it had not sent the frame. */
 static void send_lie(struct liar *liar)
 {
     struct fake_board *board = liar->board;
@@ -153,7 +153,7 @@ static long liar_read(struct stream *stream, uint8_t *bytes, size_t capacity, in
     struct liar *liar = (struct liar *)stream;
     struct fake_board *board = liar->board;
     while (board->armed && board->out_at == board->out_size) {
-        fake_board_lose_line(board); /* it has been read */
+        fake_board_lose_line(board); /* discards data that was read */
         if (liar->steps-- > 0)
             take_step(liar);
         else
@@ -219,7 +219,7 @@ static struct capture_settings choose_settings(uint64_t *random, const char *fol
     return settings;
 }
 
-/* Whether the board's count is known. -1: it is wrong, or nothing was captured. */
+/* Returns whether the board's count is known; -1 if it is wrong, or nothing was captured. */
 static int run(uint64_t seed, const char *folder)
 {
     uint64_t random = random_seed(seed);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sets what one argument names. Returns false if there is no such name. */
+/* Sets the field that one argument names. Returns false if there is no such field. */
 static bool take(struct capture_set *set, const char *argument)
 {
     const char *equals = strchr(argument, '=');

@@ -210,7 +210,8 @@ static const struct loop {
              {FILL, INNER, INNER, {INNER}},
              {FILL, CLEAR, CLEAR, {CLEAR}}};
 
-/* --- what was executed ----------------------------------------------------------------------- */
+/* --- the execution
+ * -------------------------------------------------------------------------------- */
 
 struct edge {
     uint32_t source, target;

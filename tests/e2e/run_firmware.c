@@ -17,9 +17,9 @@
 #define RAM_BYTES    131072u
 #define PHASES       3000u
 #define LINK_ROOM    64u
-#define INSTRUCTIONS UINT64_C(100000000) /* it must be done by then */
+#define INSTRUCTIONS UINT64_C(100000000) /* limit for a run */
 
-/* What is around the processor: firmware/README.md, "Registers". */
+/* The processor and its surroundings: firmware/README.md, "Registers". */
 struct machine {
     struct rv32 processor;
     uint8_t rom[ROM_BYTES], ram[RAM_BYTES];
@@ -27,8 +27,8 @@ struct machine {
     size_t command_size, command_taken;
     struct bus_phase phases[PHASES];
     struct record records[PHASES];
-    size_t there, taken; /* phases */
-    uint64_t taken_when; /* instructions done when the last was */
+    size_t there, taken; /* phases on the bus, phases taken */
+    uint64_t taken_when; /* number of instructions when the last phase was taken */
     struct wire_reader *reader;
 };
 
@@ -88,7 +88,7 @@ static void device_store(struct machine *machine, uint32_t address, uint32_t val
     wire_reader_added(machine->reader, size);
 }
 
-/* Memory at an address; ends the program where there is none. */
+/* Returns memory at an address; ends the program if the address is invalid. */
 static uint8_t *memory(struct machine *machine, uint32_t address, unsigned bytes, bool write)
 {
     if (!write && address < ROM_BYTES && address % bytes == 0)
@@ -137,7 +137,7 @@ static void arm(struct machine *machine, enum wire_packing packing)
     say(machine, WIRE_ARM, id, sizeof id);
 }
 
-/* Puts the phases on the bus, from now on. */
+/* Puts the phases on the bus, beginning at the current tick. */
 static void make_phases(struct machine *machine)
 {
     uint64_t tick = machine->processor.instructions;
@@ -156,8 +156,8 @@ static void make_phases(struct machine *machine)
     machine->there = PHASES;
 }
 
-/* Compares a frame's records with what was on the bus, from number on. Returns how many there are.
- * The first time counts from the arming, and is not compared. */
+/* Compares a frame's records with the phases, beginning with record number `number`. Returns their
+ * number. The first time is relative to the arming, and is not compared. */
 static size_t compare(const struct machine *machine, const struct wire_frame *frame, size_t number)
 {
     static struct record records[WIRE_FRAME_RECORDS_MAX];
@@ -169,13 +169,13 @@ static size_t compare(const struct machine *machine, const struct wire_frame *fr
         good = memcmp(&records[i], &machine->records[number + i], sizeof *records) == 0;
     }
     if (!good) {
-        fprintf(stderr, "run_firmware: frame %u is not what was on the bus\n", frame->sequence);
+        fprintf(stderr, "run_firmware: frame %u differs from the bus\n", frame->sequence);
         exit(1);
     }
     return frame->count;
 }
 
-/* Runs until END. Returns the records that came. */
+/* Runs until END. Returns the number of records. */
 static size_t run(struct machine *machine)
 {
     struct wire_frame frame;
@@ -218,7 +218,7 @@ int main(int argc, char **argv)
     if (!machine || !image || fread(machine->rom, 1, ROM_BYTES, image) == 0)
         return 3;
     fclose(image);
-    /* Memory is not zero when the power comes. */
+    /* memory is not zero after power-on */
     memset(machine->ram, 0x5a, RAM_BYTES);
     machine->reader = wire_reader_new();
     machine->processor.load = load;

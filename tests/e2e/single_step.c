@@ -39,10 +39,10 @@ struct options {
     bool raw;
 };
 
-/* Where the steps go. */
+/* State of the output. */
 struct steps {
     const struct options *options;
-    struct record_file *file; /* NULL: nowhere */
+    struct record_file *file; /* NULL: no file */
     uint64_t taken;
     struct {
         uint64_t at;      /* the instruction executed last, */
@@ -109,7 +109,7 @@ static void print_totals(const struct stepper_totals *totals, const struct count
         fprintf(file, "thread_%u %" PRIu64 "\n", i, totals->by_thread[i]);
 }
 
-/* Writes the texts that were asked for. */
+/* Writes the requested texts. */
 static int print(const struct options *options, const struct stepper_totals *totals,
                  const struct counts *counts, struct bt_error *error)
 {

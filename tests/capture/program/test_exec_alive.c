@@ -39,14 +39,14 @@ static void test_ends(void)
     CU_ASSERT_EQUAL(process.number, child);
     CU_ASSERT_TRUE(alive_still(&process));
     kill(child, SIGKILL);
-    waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT); /* its number is still its own */
+    waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT); /* it still has its number */
     CU_ASSERT_FALSE(alive_still(&process));
     end(child);
     CU_ASSERT_FALSE(alive_still(&process));
     CU_ASSERT_EQUAL(alive_process(child).since, 0);
 }
 
-/* As if the number had been used again. */
+/* A different start time, as if the number had been reused. */
 static void test_another(void)
 {
     struct alive process = alive_process(getpid());
@@ -83,7 +83,7 @@ static char state_of(pid_t number)
     return state;
 }
 
-/* The first thread is a zombie from then on; the process is none. */
+/* The first thread is a zombie afterwards; the process is not. */
 static void test_first_thread_ends(void)
 {
     pid_t child = begin(leave_a_thread);
@@ -96,7 +96,7 @@ static void test_first_thread_ends(void)
     CU_ASSERT_FALSE(alive_still(&process));
 }
 
-/* One that names itself as if it were not. */
+/* A stopped process whose name looks like the fields of a running one. */
 static void sleep_as_another(void)
 {
     prctl(PR_SET_NAME, "a) S 1 (b");
@@ -119,8 +119,8 @@ static void test_stopped(void)
     CU_ASSERT_FALSE(alive_is_stopped(child));
 }
 
-static const struct test_case cases[] = {{"one that ends", test_ends},
-                                         {"another with its number", test_another},
+static const struct test_case cases[] = {{"a process that ends", test_ends},
+                                         {"a reused number", test_another},
                                          {"its first thread ends", test_first_thread_ends},
                                          {"stopped by a signal", test_stopped},
                                          {NULL, NULL}};

@@ -14,7 +14,7 @@
 
 #define RECORDS 1000000u
 
-/* A ring that this process takes from, shared with its children. */
+/* A ring that this process reads, shared with its children. */
 static struct record_ring *new_ring(void)
 {
     const struct alive taker = alive_process(getpid());
@@ -40,7 +40,7 @@ static struct record record_of(uint64_t *random)
                            .time = bits >> 44 & 1};
 }
 
-/* In a child: all of them, in pieces of all lengths; then an end, if it is asked for. */
+/* In a child: puts all records, in pieces of all lengths; then an end, if requested. */
 static pid_t put_all(struct record_ring *ring, bool end)
 {
     pid_t child = fork();
@@ -75,7 +75,7 @@ static struct source *source_of(struct record_ring *ring)
     return exec_source_new(ring, &info, NULL);
 }
 
-/* All batches of a source, and whether they follow on each other. */
+/* Reads all batches of a source, and checks that they are consecutive. */
 static size_t take_all(struct source *source, struct record *to, size_t room, size_t capacity)
 {
     size_t count = 0;
@@ -123,8 +123,7 @@ static void test_all_come(void)
     free(records);
 }
 
-/* A time that saturated is the first of its batch: nothing within a batch may hide how long it was.
- */
+/* A saturated time is the first of its batch, because its true length is unknown. */
 static void test_saturated(void)
 {
     struct record_ring *ring = new_ring();
@@ -177,7 +176,7 @@ static void test_gap(void)
     free_ring(ring);
 }
 
-/* Who puts is killed; who takes finds all that was put. */
+/* The producer is killed; the consumer receives everything before. */
 static void test_killed(void)
 {
     struct record_ring *ring = new_ring();
@@ -219,7 +218,7 @@ static void test_taker_killed(void)
     if (taker == 0) {
         pid_t putter = put_all(new_ring(), true);
         (void)!write(ends[1], "b", 1);
-        end_of(putter); /* which waits for room */
+        end_of(putter); /* waiting for room */
         _exit(1);
     }
     close(ends[1]);
@@ -230,7 +229,7 @@ static void test_taker_killed(void)
     close(ends[0]);
 }
 
-/* The pieces of each record are what it was. */
+/* The pieces of each record add up to the record. */
 static void test_bus(void)
 {
     struct record_ring *ring = new_ring();
@@ -266,10 +265,10 @@ static void test_bus(void)
 }
 
 static const struct test_case cases[] = {{"all records come, in order", test_all_come},
-                                         {"who puts is killed", test_killed},
+                                         {"the producer is killed", test_killed},
                                          {"a closed ring", test_closed},
-                                         {"who takes is killed", test_taker_killed},
-                                         {"pieces that a bus can carry", test_bus},
+                                         {"the consumer is killed", test_taker_killed},
+                                         {"pieces of the size of bus requests", test_bus},
                                          {"times that saturated", test_saturated},
                                          {"gaps", test_gap},
                                          {NULL, NULL}};

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* REG_RIP */
-/* Addresses of instructions that a program can read: from signals, their frames, and x87. */
+/* Instruction addresses that a program can read: from signals, their frames, and x87. */
 #include <cpuid.h>
 #include <pthread.h>
 #include <signal.h>
@@ -48,11 +48,11 @@ static void tell(int number, siginfo_t *info, void *context)
     for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
         if ((uintptr_t)registers[REG_RIP] == (uintptr_t)begins[i])
             registers[REG_RIP] = (greg_t)(uintptr_t)ends[i];
-    state->uc_mcontext.fpregs->cwd = 0x37f; /* all is masked again */
+    state->uc_mcontext.fpregs->cwd = 0x37f; /* all exceptions are masked again */
     state->uc_mcontext.fpregs->swd = 0;
 }
 
-/* AMD's processors may keep x87's pointers only where an exception waits. */
+/* AMD's processors may store x87's pointers only while an exception is pending. */
 static int has_pointers(void)
 {
     unsigned a, b, c, d;
@@ -89,7 +89,7 @@ static void *in_thread(void *context)
     return context;
 }
 
-/* What has failed stays in the frames of other signals, in threads and children as well. */
+/* Failed instructions remain in the frames of other signals, also in threads and children. */
 static void stays(void)
 {
     pthread_t thread;
@@ -102,7 +102,7 @@ static void stays(void)
     wait(NULL);
 }
 
-/* An exception that is not masked comes with the next instruction that looks. */
+/* An unmasked exception is raised by the next instruction that checks. */
 static void exceptions(void)
 {
     uint16_t word = 0x37b;
@@ -129,7 +129,7 @@ static void print_saved(const char *name, unsigned offset, unsigned size)
     memset(area, 0, sizeof area);
 }
 
-/* Several times, and by a branch, so that all ways into a block are gone. */
+/* Executed repeatedly and reached by a branch, so that a block has several entries. */
 #define SAVED(name, offset, size, instruction)                                                     \
     do {                                                                                           \
         __asm__ volatile("mov $5, %%ebx\n"                                                         \

@@ -1,8 +1,7 @@
 #define _GNU_SOURCE /* MAP_ANONYMOUS, memfd_create */
 /* Functions that change in random ways: by themselves while they run, by stores of all kinds, by
- * the kernel, by being mapped anew; with a timer's signals meanwhile, or without; where they are,
- * or at other addresses of the same memory. usage: changing SEED,ROUNDS,MICROSECONDS,SHARED
- * (between signals; 0: none) */
+ * the kernel, by being mapped again; optionally with a timer's signals, and through other addresses
+ * of the same memory. usage: changing SEED,ROUNDS,MICROSECONDS,SHARED (between signals; 0: none) */
 #include <cpuid.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -20,16 +19,16 @@
 #define ROOM      (3 * PAGE / PLACES)
 #define CODE_MAX  700u
 #define CONSTANTS 64u
-#define SIGNALS   5000u /* at most */
+#define SIGNALS   5000u /* maximum */
 
 typedef unsigned function(void);
 
 static uint64_t state;
 static volatile unsigned long signals;
 static int ends[2];
-static int file = -1;     /* the code's, where it is shared, */
-static uint8_t *code;     /* where it is executed, */
-static ptrdiff_t aliased; /* and how far away it is mapped once more; 0: it is not */
+static int file = -1;     /* contains the code, if it is shared */
+static uint8_t *code;     /* the executed mapping */
+static ptrdiff_t aliased; /* offset of the second mapping; 0: none */
 
 static unsigned random_below(unsigned limit)
 {
@@ -39,7 +38,7 @@ static unsigned random_below(unsigned limit)
     return (unsigned)(state >> 20) % limit;
 }
 
-/* Where a signal takes as long as the timer's interval, there would be nothing but signals. */
+/* If each signal takes as long as the timer's interval, the program makes no progress. */
 static void count(int number)
 {
     const struct itimerval none = {{0, 0}, {0, 0}};
@@ -53,7 +52,8 @@ static uint8_t *put32(uint8_t *at, uint32_t value)
     return at + sizeof value;
 }
 
-/* add eax, constant; or what writes to such a constant, before it or behind it; calls and jumps. */
+/* add eax, constant; or an instruction that writes to such a constant, before or after itself;
+ * calls and jumps. */
 static uint8_t *make_one(uint8_t *at, uint8_t **constants, unsigned *known)
 {
     unsigned kind = random_below(7);
@@ -81,7 +81,7 @@ static uint8_t *make_one(uint8_t *at, uint8_t **constants, unsigned *known)
     return put32(at, random_below(1000));
 }
 
-/* xor eax, eax; a loop round a mixture; ret. */
+/* xor eax, eax; a loop around a mixture; ret. */
 static size_t make(uint8_t *made, unsigned length)
 {
     uint8_t *constants[CONSTANTS], *at = made;
@@ -144,7 +144,7 @@ static void set_timer(int interval)
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-/* After a change of code at other addresses the processor must be serialized. */
+/* After changing code through other addresses the processor must be serialized. */
 static unsigned call(const uint8_t *at)
 {
     unsigned a, b, c, d;

@@ -122,8 +122,8 @@ static void *be_late(void *ends)
     _exit(words[0] == 77 ? 6 : 7);
 }
 
-/* Made by the system call itself: the child's first thread ends before another; it has what it was
- * told, and nothing of its parent's. */
+/* By the bare system call: the child's first thread ends before another; the child has the
+ * requested state, and none of its parent's. */
 static void clones(void)
 {
     pthread_t late;
@@ -137,7 +137,7 @@ static void clones(void)
                                  NULL, NULL, &words[1], NULL);
     if (child == 0) {
         if (pthread_create(&late, NULL, be_late, &ends[0]) != 0) {
-            words[1] = 0; /* there are no threads here */
+            words[1] = 0; /* this system has no threads */
             _exit(6);
         }
         (void)!write(ends[1], "x", 1);

@@ -1,8 +1,7 @@
 #define _GNU_SOURCE /* memfd_create, registers in ucontext_t */
-/* Code that changes where it cannot be seen at its own addresses: at others, at which the same
- * memory is mapped, in its file, by other threads and processes. The processor is told by cpuid,
- * as who changes code in such ways has to. With an argument there are no
- * threads. */
+/* Code that changes without stores to its own addresses: through other mappings of the same memory,
+ * through its file, by other threads and processes. The program serializes with cpuid after such
+ * changes, as the processor requires. With an argument there are no threads. */
 #include <cpuid.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -18,7 +17,7 @@
 #include <unistd.h>
 
 #define PAGE  4096
-#define TICKS 5000 /* of a timer, at most */
+#define TICKS 5000 /* maximum of a timer */
 
 typedef int function(void);
 
@@ -89,7 +88,7 @@ static void in_the_file(void)
     printf("in the file: %lx\n", sum);
 }
 
-/* Functions of all lengths, of which one byte changes: the operand of one of many instructions. */
+/* Functions of all lengths, in which one byte changes: the operand of one of many instructions. */
 static void lengths(void)
 {
     unsigned long sum = 0;
@@ -104,7 +103,7 @@ static void lengths(void)
             alias[1000 + 3 * i + 2] = (uint8_t)(i % 100);
             sum = 5 * sum + (unsigned)call(code + 995);
         }
-        for (unsigned i = 0; i < 4; i++) { /* and entered later and later */
+        for (unsigned i = 0; i < 4; i++) { /* with ever later entries */
             sum = 5 * sum + (unsigned)call(code + 995 + i);
             alias[1002]++;
         }
@@ -112,7 +111,7 @@ static void lengths(void)
     printf("lengths: %lx\n", sum);
 }
 
-/* A loop that adds a constant, and counts it up where it is writable. */
+/* A loop that adds a constant, and increments it through the writable mapping. */
 static void itself(void)
 {
     static const uint8_t loop[] = {
@@ -148,7 +147,7 @@ static void *change(void *argument)
     return NULL;
 }
 
-/* Each number has to be seen; the other thread waits for that. */
+/* Each number must be observed; the other thread waits for that. */
 static void by_a_thread(void)
 {
     static volatile int seen;
@@ -156,7 +155,7 @@ static void by_a_thread(void)
     pthread_t thread;
     put_number(128, 0);
     if (pthread_create(&thread, NULL, change, (void *)(uintptr_t)&seen) != 0) {
-        printf("by a thread: there is none\n");
+        printf("by a thread: none\n");
         return;
     }
     while (last != 50) {
@@ -169,7 +168,7 @@ static void by_a_thread(void)
     printf("by a thread: %d\n", last);
 }
 
-/* In memory that is writable here, too. */
+/* In memory that is also writable here. */
 static void by_a_child(void)
 {
     long sum = 0;
@@ -204,7 +203,7 @@ static void in_a_segment(void)
     printf("in a segment: %d\n", sum);
 }
 
-/* Where a signal takes as long as the timer's interval, there would be nothing but signals. */
+/* If each signal takes as long as the timer's interval, the program makes no progress. */
 static void tick(int number)
 {
     const struct itimerval none = {{0, 0}, {0, 0}};
@@ -212,17 +211,17 @@ static void tick(int number)
         setitimer(ITIMER_REAL, &none, NULL);
 }
 
-static void mend_code(int number, siginfo_t *information, void *context)
+static void repair_code(int number, siginfo_t *information, void *context)
 {
     ticks++;
     alias[201] = 0xc0; /* inc eax */
     serialize();
 }
 
-/* What was no instruction becomes one; its first byte stays as it was. */
+/* Invalid bytes become an instruction; the first byte stays the same. */
 static void no_instruction(void)
 {
-    struct sigaction action = {.sa_sigaction = mend_code, .sa_flags = SA_SIGINFO};
+    struct sigaction action = {.sa_sigaction = repair_code, .sa_flags = SA_SIGINFO};
     sigaction(SIGILL, &action, NULL);
     memcpy(alias + 200, "\xff\xff\xc3", 3);
     ticks = 0;
@@ -245,7 +244,7 @@ static void lost(int number, siginfo_t *information, void *context)
     siglongjmp(back, 1);
 }
 
-/* The file ends in front of it; the last has never been executed before. */
+/* Calls code after the end of its file; the last function was never executed before. */
 static void no_file(void)
 {
     struct sigaction action = {.sa_sigaction = lost, .sa_flags = SA_SIGINFO};
@@ -266,8 +265,8 @@ static void no_file(void)
     }
 }
 
-/* The same where memory is private, and the file has never been there; and an instruction half of
- * which is. */
+/* The same in private memory whose file was always too short; and an instruction of which half is
+ * in the file. */
 static void no_private_file(void)
 {
     static const int places[] = {PAGE + 64, PAGE - 2};

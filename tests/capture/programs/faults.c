@@ -21,7 +21,7 @@ static int is_in(const void *memory, size_t size, const void *place)
     return (uintptr_t)place - (uintptr_t)memory < size;
 }
 
-/* Where each begins, and where it goes on. */
+/* Addresses of the faulting instruction, and of the continuation. */
 extern const char divide_begin[], divide_end[], store_begin[], store_end[], illegal_begin[],
     illegal_end[], trap_begin[], privileged_begin[], privileged_end[];
 
@@ -142,20 +142,20 @@ static void jumped(void)
     number = sigsetjmp(back, 1);
     if (number == 0)
         ((void (*)(void))(uintptr_t)0x1234)();
-    printf("called nothing: %d\n", number);
+    printf("call of address 0: %d\n", number);
     number = sigsetjmp(back, 1);
     if (number == 0)
         ((void (*)(void))(uintptr_t)page)();
-    printf("called data: %d\n", number);
+    printf("call of data: %d\n", number);
     FILE *file = tmpfile();
     const char *mapped = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fileno(file), 0);
     number = sigsetjmp(back, 1);
     if (number == 0)
         printf("%d\n", mapped[100]);
-    printf("behind the file's end: %d\n", number);
+    printf("after the file's end: %d\n", number);
 }
 
-/* Sets the alignment check flag; some programs detect the processor's type by it. */
+/* Sets the alignment check flag, by which some programs detect the processor's type. */
 static void aligned(void)
 {
     uint64_t sum, values[4] = {1, 2, 3, 4};

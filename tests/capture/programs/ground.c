@@ -1,5 +1,5 @@
-/* Memory for a control program to write code and data into, and handlers for what that raises. Asks
- * for its parent's number, once all is there, and again and again. */
+/* Memory for code and data of a control program, and handlers for their signals. When they are
+ * ready, calls getppid() in a loop. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdint.h>

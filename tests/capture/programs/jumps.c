@@ -1,5 +1,5 @@
-/* setjmp and longjmp: out of depths, again and again, with and without the mask of signals; and out
- * of handlers, on a stack of their own, too. */
+/* setjmp and longjmp: out of deep calls, repeatedly, with and without the signal mask; and out of
+ * handlers, also on an alternate stack. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static int is_blocked(int number)
     return sigismember(&mask, number);
 }
 
-/* An error's way out of a computation, as interpreters have it. */
+/* The error exit of a computation, as in interpreters. */
 static double divide(double a, double b)
 {
     if (b == 0)

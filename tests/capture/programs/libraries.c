@@ -1,5 +1,5 @@
-/* Loads the library in its first argument, calls it, lets it go, loads the second; before that the
- * third, if any, takes the place of the first. */
+/* Loads the library in its first argument, calls and unloads it, loads the second; before that, the
+ * third replaces the file of the first, if given. */
 #include <dlfcn.h>
 #include <stdio.h>
 

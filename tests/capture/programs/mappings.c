@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* mremap, MAP_ANONYMOUS */
-/* Memory that is mapped, protected, moved and taken away, shared with a child and with a file. */
+/* Memory that is mapped, protected, moved and unmapped, shared with a child and with a file. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ static void protections(void)
     show("again", pages + PAGE);
     munmap(pages + PAGE, PAGE);
     show("hole", pages + PAGE);
-    show("behind it", pages + 2 * PAGE);
+    show("after it", pages + 2 * PAGE);
     char *moved = mremap(pages, PAGE, 16 * PAGE, MREMAP_MAYMOVE);
     show("moved", moved);
     show("grown", moved + 15 * PAGE);

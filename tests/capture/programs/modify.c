@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
-/* Code that is made, changed and changes itself while it runs. */
+/* Code that is generated, modified, and modifies itself while it runs. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static void put_number(uint8_t *code, int number)
     memcpy(code + 1, &number, sizeof number);
 }
 
-/* Writable all the time. */
+/* Memory that stays writable. */
 static void rewritten(uint8_t *code)
 {
     long sum = 0;
@@ -30,10 +30,10 @@ static void rewritten(uint8_t *code)
     printf("rewritten: %ld\n", sum);
 }
 
-/* An instruction that changes one behind it, in the same straight run: the new one is executed. */
+/* An instruction that changes a later one in the same block: the new one is executed. */
 static void itself(uint8_t *code)
 {
-    /* mov byte [rip + 1], 42; mov al, 1; mov byte [rip - 8], 1 (in place again); ret */
+    /* mov byte [rip + 1], 42; mov al, 1; mov byte [rip - 8], 1 (restores it); ret */
     static const uint8_t bytes[] = {0xc6, 0x05, 1,    0,    0,    0,    42,   0xb0, 1, 0x0f,
                                     0xb6, 0xc0, 0xc6, 0x05, 0xf5, 0xff, 0xff, 0xff, 1, 0xc3};
     int sum = 0;
@@ -54,7 +54,7 @@ static void loop(uint8_t *code)
     printf("loop: %d\n", ((function *)(uintptr_t)code)());
 }
 
-/* Written, then executable and not writable, as many do it; and by the kernel. */
+/* Written, then made executable and not writable, as is common; and by the kernel. */
 static void alternating(uint8_t *code)
 {
     int sum = 0, ends[2];

@@ -1,6 +1,6 @@
 #define _GNU_SOURCE /* pthread_sigqueue, signalfd */
-/* Signals that instructions raise, sent while they are blocked; and in which order all of them
- * come. */
+/* Signals raised by instructions, and sent while they are blocked; and the order of their
+ * delivery. */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -73,7 +73,7 @@ static int send(int number, int way)
     }
 }
 
-/* Each of the five: seen, waited for, read, inherited by other programs but not by children. */
+/* Each of the five: pending, waited for, read, inherited by other programs but not by children. */
 static void waits(void)
 {
     sigset_t all = set_of(ours, OURS), old;
@@ -108,7 +108,7 @@ static void waits(void)
     print_order("nothing");
 }
 
-/* One that comes while another waits for it. */
+/* A signal that arrives during a wait for it. */
 static void meets(void)
 {
     sigset_t all = set_of(ours, OURS), old;
@@ -170,7 +170,7 @@ static void inherits(char *name)
     print_order("parent");
 }
 
-/* As the kernel stacks their frames: the last begins first, unless one blocks the others. */
+/* The kernel stacks their frames: the last handler runs first, unless one blocks the others. */
 static void orders(void)
 {
     static const int numbers[] = {SIGUSR2, SIGUSR1, SIGHUP, SIGSEGV, SIGFPE, SIGTRAP};
@@ -216,7 +216,8 @@ static void *wait_in_poll(void *context)
     return NULL;
 }
 
-/* A thread for all signals; and the end of the process while one waits with all of them blocked. */
+/* A thread that handles all signals; and the process ends while one thread waits with all of them
+ * blocked. */
 static void threads(void)
 {
     sigset_t all, old;

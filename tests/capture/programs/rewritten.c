@@ -1,7 +1,6 @@
 #define _GNU_SOURCE /* process_vm_writev, memfd_create, pwritev2 */
-/* Code that the kernel changes for the program: through /proc's mem files, process_vm_writev, files
- * that are mapped, and what is thrown away. A line for each way, with what the code then returns.
- */
+/* Code that the kernel changes for the program: through /proc's mem files, process_vm_writev,
+ * mapped files, and discarded pages. Prints a line for each way, with the code's result. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -38,7 +37,7 @@ static void fail(int signal)
     siglongjmp(back, signal);
 }
 
-/* What it returns, or the negative signal. */
+/* Returns the function's result, or the negative signal. */
 static int call(const void *code)
 {
     int signal = sigsetjmp(back, 1);
@@ -86,7 +85,7 @@ static void write_memory(const char *path, int folder, int protection, int shari
     munmap(code, 2 * PAGE);
 }
 
-/* Files that are sent there: the kernel refuses it, or does it. */
+/* Files sent to the mem file: the kernel does it, or refuses. */
 static void send_memory(void)
 {
     uint8_t *code = map(PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1);
@@ -151,7 +150,7 @@ static void change_file(int sharing)
     close(file);
 }
 
-/* By other descriptors than the mapping's, from before and behind it. */
+/* Through descriptors other than the mapping's, opened before and after it. */
 static void change_elsewhere(int folder)
 {
     char path[64];
@@ -195,10 +194,10 @@ static void throw_away(int advice)
     uint8_t *code = map(PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE, file);
     say("private", 0, code);
     memcpy(code, make(), sizeof made);
-    say("of its own", 0, code);
+    say("private copy", 0, code);
     put(file, 0);
     say("file written", 0, code);
-    say("thrown away", madvise(code, PAGE, advice), code);
+    say("discarded", madvise(code, PAGE, advice), code);
     put(file, 0);
     say("file written again", 0, code);
     munmap(code, 2 * PAGE);

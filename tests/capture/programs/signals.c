@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* REG_RIP, sigqueue */
-/* What programs do with signals; says what happened, the same in every run. */
+/* A program's use of signals; its output is the same in every run. */
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -55,8 +55,8 @@ static void jumps(int number)
 
 static const struct itimerval every = {{0, 700}, {0, 700}}, never = {{0, 0}, {0, 0}};
 
-/* Registers of all kinds must come through. The timer ends here: where a signal takes as long as
- * its interval, nothing else would be done. */
+/* Registers of all kinds must be preserved. Stops the timer: if each signal takes as long as its
+ * interval, the program makes no progress. */
 static void spoils(int number)
 {
     volatile double d = number;
@@ -147,7 +147,7 @@ static void stacks(void)
     printf("jumped: %d\n", number == SIGUSR1);
 }
 
-/* A timer interrupts calculations wherever they are. */
+/* A timer interrupts calculations anywhere. */
 static void timers(void)
 {
     static char from[40000], to[40000];
@@ -179,7 +179,7 @@ static void timers(void)
     printf("timer: %016llx %.12f\n", (unsigned long long)sum, real);
 }
 
-/* Sends until it is stopped; or a few times, and then writes. */
+/* Sends signals until it is stopped; or a few, and then writes. */
 static pid_t sender(int end)
 {
     pid_t parent = getpid(), child = fork();

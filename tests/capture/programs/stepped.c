@@ -1,6 +1,6 @@
 #define _GNU_SOURCE /* registers in ucontext_t */
-/* A program that sets the trap flag for itself: a signal after each instruction, until it is
- * cleared. A line for each: where, and what the flags are. */
+/* A program that sets the trap flag for itself: a signal after each instruction, until the flag is
+ * cleared. Prints a line for each: address and flags. */
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 extern const uint8_t code_begin[], code_end[];
 
 struct step {
-    long place; /* in the code; or -1: elsewhere */
+    long place; /* offset in the code; or -1: elsewhere */
     int number, code;
     unsigned flags, trap, error;
     int same; /* si_addr and rip */
@@ -45,7 +45,7 @@ static void handle(int number, siginfo_t *info, void *context)
         registers[REG_EFL] &= ~(greg_t)TRAP;
 }
 
-/* The handler's flags are without. */
+/* The handler runs without the flag. */
 static void look(int number)
 {
     uint64_t flags;
@@ -114,7 +114,7 @@ static uint64_t run(void)
                      : "=&r"(flags), "=&r"(result), "=&r"(stack), "=m"(text)
                      :
                      : "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "r11", "xmm0", "memory", "cc");
-    printf("flags: %lx, behind a system call: %lx, at last: %lx\n", (unsigned long)flags & TRAP,
+    printf("flags: %lx, after a system call: %lx, at the end: %lx\n", (unsigned long)flags & TRAP,
            (unsigned long)result & TRAP, (unsigned long)stack & TRAP);
     return flags;
 }
@@ -129,7 +129,7 @@ static void clear(void)
     __asm__ volatile(CLEAR "nop" ::: "memory", "cc");
 }
 
-/* The handler of another signal sets it in what it returns to. */
+/* The handler of another signal sets it in the frame that it returns to. */
 static void begin(int number, siginfo_t *info, void *context)
 {
     (void)number;
@@ -171,7 +171,7 @@ int main(void)
     fflush(stdout);
     if (child == 0)
         _exit(0);
-    signal(SIGTRAP, SIG_IGN); /* it cannot be */
+    signal(SIGTRAP, SIG_IGN); /* impossible */
     set();
     return 0;
 }

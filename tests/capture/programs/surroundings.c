@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* O_PATH, openat2's number, mremap */
-/* What programs see of themselves, and are allowed: files of /proc by all ways to them,
+/* A program's view of itself, and its permissions: files of /proc by all paths to them,
  * personality, limits of memory. */
 #include <errno.h>
 #include <fcntl.h>
@@ -48,8 +48,8 @@ static int ends_with(const char *line, const char *name)
     return length > part && strcmp(line + length - part, name) == 0;
 }
 
-/* Whether it is a table of mappings in which our own code is our own file's, and nothing is where
- * no mapping of ours can be. */
+/* Whether the table of mappings shows our own file for our own code, and no mapping where ours
+ * cannot be. */
 static void look_at_maps(const char *way, int file)
 {
     uintptr_t code = (uintptr_t)look_at_maps;
@@ -303,7 +303,7 @@ static unsigned long status_of(const char *name)
     return value;
 }
 
-/* What is locked is a few MiB. */
+/* Only a few MiB are locked. */
 static void show_locks(void)
 {
     static uint8_t text[300000];

@@ -1,6 +1,6 @@
 #define _GNU_SOURCE /* gettid, MAP_ANONYMOUS, pthread_tryjoin_np */
-/* Threads: what each of the argument's letters names; without one, all of them but those that end
- * the process in a way of their own. */
+/* Threads: the argument's letters select tests; without one, all run except those that end the
+ * process. */
 #include <cpuid.h>
 #include <errno.h>
 #include <pthread.h>
@@ -52,7 +52,7 @@ static void mutexes(void)
     printf("mutexes: %ld %ld %ld %ld\n", guarded, (long)counted, sum, own);
 }
 
-/* A ring of places, filled by two and emptied by two. */
+/* A ring buffer, filled by two and emptied by two. */
 static int ring[8], filled, taken_sum, to_take = 2 * ROUNDS;
 
 static void *fill(void *context)
@@ -98,7 +98,7 @@ static void conditions(void)
 static pthread_barrier_t barrier;
 static long cells[THREADS][16];
 
-/* Each takes its neighbour's cell of the round before. */
+/* Each takes its neighbour's cell of the previous round. */
 static void *step(void *context)
 {
     intptr_t self = (intptr_t)context;
@@ -120,7 +120,7 @@ static void barriers(void)
     printf("barriers: %ld %ld\n", cells[0][15], cells[3][15]);
 }
 
-/* Each waits for the other by looking. */
+/* Each busy-waits for the other. */
 static atomic_int ball;
 
 static void *play(void *context)
@@ -209,7 +209,7 @@ static void *receive(void *context)
     return NULL;
 }
 
-/* To a thread; to the process, of whose threads only one lets it through. */
+/* Signals to a thread; to the process, in which only one thread does not block them. */
 static void signals(void)
 {
     struct sigaction action = {.sa_handler = handle};
@@ -288,7 +288,7 @@ static void forks(void)
            system("exit 3") >> 8);
 }
 
-/* One makes code, another runs it; the old one is still running it when it changes. */
+/* One thread changes code while another runs it. */
 typedef int function(void);
 static uint8_t *code;
 static atomic_int made, ran;
@@ -316,7 +316,8 @@ static void generated(void)
     for (int i = 1; i <= 200; i++) {
         while (atomic_load(&made) != i)
             usleep(1);
-        __cpuid(0, a, b, c, d); /* so does whoever runs what another processor has made */
+        __cpuid(0, a, b, c,
+                d); /* required before running code that another processor has written */
         sum += ((function *)(uintptr_t)code)();
         atomic_store(&ran, i);
     }
@@ -333,7 +334,7 @@ static void *look(void *context)
     return NULL;
 }
 
-/* The C library has all threads do it, by a signal of its own. */
+/* The C library makes all threads do it, with an internal signal. */
 static void users(void)
 {
     pthread_t waits, looks;
@@ -347,7 +348,7 @@ static void users(void)
     pthread_join(waits, NULL);
 }
 
-/* What the kernel clears at the end of a thread, and what it looks through, are the program's. */
+/* The address to clear and the robust list at the end of a thread are the program's. */
 static void *find_own(void *context)
 {
     int *address = NULL;
@@ -380,7 +381,7 @@ static void own_addresses(void)
     pthread_join(thread, &result);
     printf("own addresses: %d %d", find_own(&thread) != NULL, result == &thread);
     fflush(stdout);
-    if ((child = (int)syscall(SYS_fork)) == 0) /* which the C library does not know of */
+    if ((child = (int)syscall(SYS_fork)) == 0) /* unknown to the C library */
         _exit(syscall(SYS_get_robust_list, 0, &list, &size) != 0 || list);
     waitpid(child, &status, 0);
     printf(" %d\n", status);
@@ -413,7 +414,7 @@ static void *fault(void *context)
     return NULL;
 }
 
-/* What ends the process, while another waits and another computes. */
+/* Ends of the process while one thread waits and another computes. */
 static void *compute(void *context)
 {
     for (;;)
@@ -459,7 +460,7 @@ static void *begin_forever(void *context)
     return forever(context);
 }
 
-/* A signal to another thread, or to any, ends the process before the sender goes on. */
+/* A signal to another thread, or to any, ends the process before the sender continues. */
 static int end_by_signal(int to_thread)
 {
     pthread_t thread;
@@ -524,7 +525,8 @@ int main(int argument_count, char **arguments)
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGUSR1);
-    /* in all threads to come: detached ones, not yet gone, would take what is for receive() */
+    /* for all later threads: detached ones that have not ended yet would take signals meant for
+     * receive() */
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     for (const char *at = argument_count > 1 ? arguments[1] : "abcdefghijklmn"; *at; at++)
         run(*at);

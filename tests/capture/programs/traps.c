@@ -1,6 +1,6 @@
 #define _GNU_SOURCE /* REG_RIP */
-/* Rare instructions: those that raise a signal that nobody would think of, and what their handlers
- * are told; segments; nested frames. */
+/* Rare instructions: those that raise unexpected signals, and the information that their handlers
+ * receive; segments; nested frames. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
@@ -15,9 +15,9 @@
 
 static sigjmp_buf back;
 static uint8_t *code;
-static uint64_t outside; /* rsp, where it was called */
+static uint64_t outside; /* rsp of the caller */
 
-/* A number, relative to the code if it is one of its addresses. */
+/* Prints a number, relative to the code if it is an address in it. */
 static void print_place(const char *name, uint64_t place)
 {
     uint64_t offset = place - (uint64_t)(uintptr_t)code;
@@ -111,7 +111,7 @@ static const struct attempt attempts[] = {
     {"20 prefixes", 22, {0x90, 0x2e, 0x2e, 0x2e, 0x2e, 0x2e, 0x2e, 0x2e, 0x2e, 0x2e, 0x2e,
                          0x2e, 0x2e, 0x2e, 0x2e, 0x2e, 0x2e, 0x2e, 0x2e, 0x2e, 0x2e, 0x90}},
     {"no instruction", 3, {0x90, 0xff, 0xff}},
-    {"lock that may not be", 3, {0x90, 0xf0, 0x90}},
+    {"invalid lock prefix", 3, {0x90, 0xf0, 0x90}},
     {"ud2", 3, {0x90, 0x0f, 0x0b}},
     {"hlt", 2, {0x90, 0xf4}},
 };
@@ -138,20 +138,20 @@ static void attempt(const struct attempt *what)
         memcpy(code + 10, base, sizeof base);
         code[14] = what->name[2] == 'g' ? 0xd8 : 0xd0;
     }
-    for (volatile int times = 0; times < 3; times++) { /* the code is known by then */
+    for (volatile int times = 0; times < 3; times++) { /* the code is translated by then */
         printf("%s: ", what->name);
         fflush(stdout);
         if (sigsetjmp(back, 1))
             continue;
         call(code);
-        printf("went on\n");
+        printf("continued\n");
     }
 }
 
-/* An instruction that is cut off by the end of its mapping. */
+/* An instruction truncated by the end of its mapping. */
 static void cut_off(void)
 {
-    printf("cut off: ");
+    printf("truncated: ");
     fflush(stdout);
     memset(code, 0x90, ROOM);
     memset(code + ROOM - 5, 0x66, 5);
@@ -160,7 +160,7 @@ static void cut_off(void)
         call(code + ROOM - 16);
 }
 
-/* gs is as good as none. */
+/* gs has the base 0. */
 static void segments(void)
 {
     uint64_t value = 4711, to = 0, base = 5;
@@ -186,7 +186,7 @@ static void segments(void)
     printf(" %d\n", (int)base);
 }
 
-/* Frames with those of the functions around them. */
+/* Frames nested in those of outer functions. */
 static uint64_t nested(int level, uint64_t *stack)
 {
     uint64_t rsp, rbp, *top = stack + 60, *frame = stack + 120, sum = 0;
@@ -220,7 +220,7 @@ static uint64_t nested(int level, uint64_t *stack)
     return sum;
 }
 
-/* Far branches that stay where all code is. */
+/* Far branches within the flat code segment. */
 static void far_branches(void)
 {
     uint64_t sum = 0, flags = 0, moved = 0;

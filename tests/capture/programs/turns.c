@@ -1,4 +1,4 @@
-/* Threads whose turns depend on each other alone: what the argument's letters name. */
+/* Threads whose turns depend only on each other: the argument's letters select tests. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -15,7 +15,7 @@
 
 static int rounds = 20000;
 
-/* Each writes its own word of one line. */
+/* Each writes a separate word of one line. */
 static _Alignas(64) volatile long line[8];
 
 static void *write_line(void *context)
@@ -35,7 +35,7 @@ static void lines(void)
     printf("lines: %ld %ld\n", line[0], line[THREADS - 1]);
 }
 
-/* One blocks in read() while others compute; what it reads is written by one of them, later. */
+/* One blocks in read() while others compute; one of them writes the data later. */
 static int ends[2];
 static volatile long computed;
 
@@ -74,7 +74,7 @@ static void pipes(void)
     printf("pipes: %d\n", sum != NULL);
 }
 
-/* Signals go to and fro: one is waited for in the kernel, the other interrupts what computes. */
+/* Signals alternate: one is waited for in the kernel, the other interrupts a computation. */
 static pthread_t first;
 static volatile sig_atomic_t handled;
 
@@ -116,7 +116,7 @@ static void signals(void)
     printf("signals: %d\n", (int)handled);
 }
 
-/* Locks that go to whoever has waited for longest, and readers and writers. */
+/* Fair locks, which are granted in the order of waiting, and readers and writers. */
 static pthread_mutex_t inherits;
 static pthread_rwlock_t shared = PTHREAD_RWLOCK_INITIALIZER;
 static long guarded, seen;
@@ -152,7 +152,7 @@ static void locks(void)
     printf("locks: %d\n", seen != 0);
 }
 
-/* A wait that nobody ends but the clock, while another computes; and an owner that dies. */
+/* A wait that only the clock ends, while another thread computes; and an owner that dies. */
 static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
 static atomic_int stop;
 
@@ -181,7 +181,7 @@ static void times(void)
     printf("times: %s\n", strerror(result));
 }
 
-/* Its turn is over before it has come to nothing. */
+/* Calls the system without waiting, many times. */
 static void *yield(void *context)
 {
     for (int i = 0; i < 100; i++)
@@ -199,8 +199,7 @@ static void yields(void)
     printf("yields\n");
 }
 
-/* Calls at which the kernel works for long, behind many short ones: nobody else goes on meanwhile.
- */
+/* Calls that take the kernel a long time, after many short ones: no other thread runs meanwhile. */
 static void calls(void)
 {
     static char random[4 << 20];

@@ -31,7 +31,7 @@ static void sse2(void)
         a = _mm_add_epi32(_mm_shuffle_epi32(a, 0x1b), _mm_srai_epi16(a, 3));
         _mm_storeu_si128((__m128i *)(results + i), a);
     }
-    /* byte by byte, where the mask says so */
+    /* byte by byte, under the mask */
     _mm_maskmoveu_si128(_mm_set1_epi8(7), _mm_set1_epi16(0x0080), (char *)(results + 100));
     show("sse2");
 }

@@ -1,6 +1,6 @@
 #define _GNU_SOURCE /* registers in ucontext_t */
-/* The system calls at fixed addresses that old programs make, with right and wrong arguments: on
- * kernels that have them, and on others. */
+/* The system calls at fixed addresses that old programs make, with valid and invalid arguments, on
+ * kernels with and without them. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
@@ -23,11 +23,12 @@ static void fail(int number, siginfo_t *info, void *context)
                ? (unsigned long)registers[REG_RIP]
                : 0,
            info->si_code > 0x7f ? 0 : (int)registers[REG_TRAPNO],
-           info->si_code > 0x7f ? 0 : (int)registers[REG_ERR]); /* what was there before */
+           info->si_code > 0x7f ? 0 : (int)registers[REG_ERR]); /* the previous value */
     siglongjmp(back, 1);
 }
 
-/* What it returns, or LONG_MIN behind a signal. All but rax stays as it is. */
+/* Returns the call's result, or LONG_MIN after a signal. All registers but rax keep their
+ * values. */
 static long call(unsigned long offset, const void *first, const void *second)
 {
     if (sigsetjmp(back, 1))
@@ -78,7 +79,7 @@ int main(void)
     say("not canonical", call(0x400, (void *)0x8000000000000000u, NULL));
     say("between", call(0x10, NULL, NULL));
     say("the fourth", call(0xc00, NULL, NULL));
-    say("behind", call(0x1000, NULL, NULL));
+    say("after", call(0x1000, NULL, NULL));
     if (!sigsetjmp(back, 1))
         printf("read: %d\n", *(volatile uint8_t *)(uintptr_t)PLACE != 0);
     return 0;

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE /* CLONE_*, syscall */
-/* Children by clone(2) and clone3(2), with every flag that makes no thread; with an argument, those
- * alone that need the rights of a user namespace. Each line says what the child and its parent have
- * seen. */
+/* Children by clone(2) and clone3(2), with every flag that does not make a thread; with an
+ * argument, only those that need the rights of a user namespace. Each line shows what the child and
+ * its parent observed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
@@ -44,7 +44,7 @@ static long raw_clone3(struct arguments *arguments)
     return syscall(SYS_clone3, arguments, sizeof *arguments);
 }
 
-/* Prints how it ended; a child without SIGCHLD needs __WCLONE. */
+/* Prints its wait status; a child without SIGCHLD needs __WCLONE. */
 static int end_of(pid_t child)
 {
     int status = -1;
@@ -62,7 +62,7 @@ static void show(const char *what, long child, long seen)
     fflush(stdout);
 }
 
-/* --- what any program may do --- */
+/* --- allowed for any program --- */
 
 static void by_descriptor(void)
 {
@@ -97,7 +97,7 @@ static void by_numbers(void)
         _exit(*shared == getpid() && own != -1 ? 4 : 5);
     int status = end_of((pid_t)child);
     printf("settid: ended %d, seen %d %d\n", status, own == child, *shared == child);
-    /* private memory: each has its own */
+    /* private memory: each process has its own copy */
     int number = 0, parent = 0;
     struct arguments arguments = {.flags = CLONE_CHILD_SETTID | CLONE_PARENT_SETTID,
                                   .child_tid = (uintptr_t)&number,
@@ -210,7 +210,7 @@ static void by_waiting(void)
                                   .exit_signal = SIGCHLD,
                                   .stack = (uintptr_t)malloc(STACK),
                                   .stack_size = STACK};
-    /* with a separate stack, where the child must not return: it executes */
+    /* with a separate stack the child must not return: it executes a program */
     register long result __asm__("rax") = SYS_clone3;
     register void *first __asm__("rdi") = &arguments;
     register size_t second __asm__("rsi") = sizeof arguments;
@@ -231,7 +231,7 @@ static void by_waiting(void)
     show("a size and no stack", raw_clone3(&arguments), 0);
 }
 
-/* --- what a user namespace allows --- */
+/* --- allowed in a user namespace --- */
 
 static void by_namespaces(void)
 {
@@ -249,7 +249,7 @@ static void by_namespaces(void)
         long child = raw_clone(flags | SIGCHLD, NULL, NULL);
         if (child == 0) {
             char *const again[] = {"clones", "say", NULL};
-            /* /proc is still the parent's: its number there is not the child's */
+            /* /proc still belongs to the parent's namespace: the child has another number there */
             if (flags & CLONE_NEWPID)
                 _exit(getpid() == 1 ? 20 : 21);
             if (readlink(path, link, sizeof link) == length &&

@@ -22,7 +22,7 @@
 
 extern char **environ;
 
-static char own[4096]; /* this program's file */
+static char own[4096]; /* path of this program */
 
 static void make(const char *name, const void *bytes, size_t size, mode_t mode)
 {
@@ -48,7 +48,7 @@ static void make_damaged(void)
         perror("read");
     close(file);
     make("short", bytes, 100, 0755);
-    bytes[18] = 3; /* e_machine: one of 32 bits */
+    bytes[18] = 3; /* e_machine: a 32-bit machine */
     make("machine", bytes, size, 0755);
     bytes[18] = 62;
     char *loader = memmem(bytes, size, "/ld-linux", 9);
@@ -60,7 +60,7 @@ static void make_damaged(void)
 
 static void fill_folder(void)
 {
-    make_text("plain", "this is no program\n");
+    make_text("plain", "not a program\n");
     make_text("empty", "");
     make_text("lost", "#!/nonexistent/shell\n");
     make_text("folder_script", "#!/\n");
@@ -102,7 +102,7 @@ static void try_path(const char *path)
     show(what, -1);
 }
 
-/* The bare system call: the C library checks some arguments. */
+/* Uses the bare system call: the C library checks some arguments. */
 static void try_call(const char *what, const void *path, const void *arguments,
                      const void *environment)
 {
@@ -123,7 +123,7 @@ static void try_arguments(void)
     try_call("long arguments", "/bin/true", many, environ);
     try_call("a long environment", "/bin/true", words, many);
     try_call("no such arguments", "/bin/true", (void *)16, environ);
-    try_call("an argument that is not there", "/bin/true", broken, environ);
+    try_call("a missing argument", "/bin/true", broken, environ);
     try_call("no such environment", "/bin/true", words, (void *)24);
     try_call("no path", (void *)16, words, environ);
     free(huge);
@@ -268,13 +268,13 @@ static void by_spawn(void)
     printf("spawn: %d %x\n", result, (unsigned)status);
 }
 
-/* No arguments at all: the kernel gives one that is empty. */
+/* No arguments at all: the kernel adds an empty one. */
 static void by_nothing(void)
 {
     syscall(SYS_execve, "/bin/sh", NULL, environ);
 }
 
-/* The longest arguments that there can be. */
+/* Arguments of the maximum length. */
 static void by_length(void)
 {
     struct rlimit limit;

@@ -1,4 +1,4 @@
-/* Ways out of many calls at once. */
+/* Returns from many nested calls at once. */
 #include <setjmp.h>
 #include <stdio.h>
 
@@ -13,7 +13,7 @@ static unsigned descend(unsigned depth, unsigned leave_at)
 
 int main(void)
 {
-    static unsigned reached; /* static, so that jumps leave it alone */
+    static unsigned reached; /* static: not affected by jumps */
     for (volatile unsigned i = 1; i < 40; i += 3) {
         int came_from = setjmp(outside);
         if (came_from == 0)

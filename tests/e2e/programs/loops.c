@@ -1,4 +1,5 @@
-/* Loops in loops, with and without a way out in their middle; all as often as the argument says. */
+/* Nested loops, with and without an exit in their middle; the argument is their number of
+ * iterations. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* 32-bit code, without a library: its exit status is all that it says. */
+/* 32-bit code without a library: its exit status is its only output. */
 
 typedef unsigned function(unsigned);
 
@@ -57,7 +57,7 @@ void _start(void)
     unsigned char bytes[100];
     unsigned sum = 0;
     function *volatile functions[2];
-    functions[0] = twice; /* not in a table, which somebody would have to relocate */
+    functions[0] = twice; /* not a table, which would need relocation */
     functions[1] = less_one;
     fill(bytes, sizeof bytes);
     for (unsigned i = 0; i < sizeof bytes; i++)

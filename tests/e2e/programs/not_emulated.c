@@ -1,6 +1,6 @@
 /*
- * What bustap-exec(1) lists under BUGS, seen from a program: with the name of a line it does what
- * the line is about, and says what came of it.
+ * The limitations that bustap-exec(1) lists under BUGS, seen from a program: executes the test
+ * with the name of a line, and prints its result.
  *
  * usage: not_emulated WHAT [ARGUMENT]
  */
@@ -30,7 +30,7 @@
 
 typedef int function(void);
 
-/* What a call that returned -1 has failed with. */
+/* Prints the result of a call, or its error. */
 static void say(const char *what, long result)
 {
     printf("%s %s\n", what, result == -1 ? strerrorname_np(errno) : "succeeded");
@@ -142,10 +142,11 @@ static void usage(void)
 {
     struct rusage used;
     getrusage(RUSAGE_SELF, &used);
-    printf("large %d\n", used.ru_maxrss > 6000); /* KiB; natively some 2000 */
+    printf("large %d\n", used.ru_maxrss > 6000); /* KiB; natively about 2000 */
 }
 
-/* All entries but those of restartable sequences (27, 28), and the vDSO's, which are told apart. */
+/* All entries except those of restartable sequences (27, 28) and of the vDSO, which are tested
+ * separately. */
 static void vector(void)
 {
     unsigned long entry[2], types = 0;
@@ -166,7 +167,7 @@ static void transactions(void)
     printf("status %x\n", status);
 }
 
-/* Whether a file has a text. */
+/* Whether a file contains a text. */
 static bool has(const char *path, const char *text)
 {
     static char line[8192];
@@ -308,7 +309,7 @@ static void deliver(int number)
     delivered += number == SIGTRAP;
 }
 
-/* Whether signals that are blocked are seen to wait: of one thread, and of one of two. */
+/* Whether blocked signals are shown as pending: of one thread, and of one of two. */
 static void blocked(void)
 {
     pthread_t thread;

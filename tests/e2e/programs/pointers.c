@@ -1,5 +1,5 @@
-/* Calls of what only the running program knows: tables of functions, and a library that calls back.
- */
+/* Calls whose targets are known at run time only: through tables of functions, and a library that
+ * calls back. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* Handlers: of a signal that the program sends itself, of a timer's, and of faults that it comes
- * back from behind them, and before them. */
+/* Handlers of a signal that the program sends itself, of a timer's, and of faults: execution
+ * continues elsewhere, or with the faulting instruction again. */
 #define _GNU_SOURCE /* REG_RIP */
 #include <setjmp.h>
 #include <signal.h>
@@ -12,7 +12,7 @@
 
 static volatile sig_atomic_t raised;
 static volatile sig_atomic_t ticks;
-static sigjmp_buf behind;
+static sigjmp_buf after_fault;
 static char *page;
 
 static void count_raised(int signal)
@@ -29,7 +29,7 @@ static void count_tick(int signal)
 
 static void jump(int signal)
 {
-    siglongjmp(behind, signal);
+    siglongjmp(after_fault, signal);
 }
 
 /* Makes the page writable, so that the instruction is done again. */
@@ -60,7 +60,7 @@ int main(void)
         return 9;
     for (int i = 0; i < 3; i++)
         raise(SIGUSR1);
-    if (sigsetjmp(behind, 1) == 0)
+    if (sigsetjmp(after_fault, 1) == 0)
         page[5] = 1;
     handle(SIGSEGV, allow, 0);
     page[6] = 7;

@@ -1,4 +1,4 @@
-/* String instructions that repeat themselves: often, once, never, and until something is found. */
+/* Repeated string instructions: many times, once, never, and until something is found. */
 #include <stdio.h>
 
 static char source[200];

@@ -1,4 +1,5 @@
-/* Jumps through tables: a machine of a few instructions, and another made of labels' addresses. */
+/* Jumps through tables: an interpreter of a few instructions, and another with a table of label
+ * addresses. */
 #include <stdio.h>
 
 enum operation { PUSH, ADD, MULTIPLY, DUPLICATE, DECREMENT, SWAP, JUMP_IF, DROP, STOP };

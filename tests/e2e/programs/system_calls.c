@@ -1,4 +1,4 @@
-/* System calls that work, that fail, and that the kernel answers without being called. */
+/* System calls that succeed, that fail, and that the vDSO answers without entering the kernel. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

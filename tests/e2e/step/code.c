@@ -1,8 +1,7 @@
 #include "tests/e2e/step/code.h"
 
-/* Bytes of a ModR/M octet with what belongs to it, where addresses have 32 or 64 bits (Intel's
- * manual, volume 2, 2.1.5).
- */
+/* Returns the size of a ModR/M octet with its SIB byte and displacement, with 32- or 64-bit
+ * addresses (Intel's manual, volume 2, 2.1.5). */
 static unsigned operand_bytes(const uint8_t *bytes)
 {
     unsigned mode = bytes[0] >> 6;
@@ -46,10 +45,10 @@ static bool is_string(uint8_t opcode)
            (opcode >= 0x6c && opcode <= 0x6f);
 }
 
-/* An opcode of one octet; *size gets the bytes from it on. */
+/* Decodes an opcode of one octet; *size gets the number of bytes from it. */
 static enum code_kind one_octet(const uint8_t *opcode, bool repeated, unsigned *size)
 {
-    unsigned operation = (opcode[1] >> 3) & 7; /* where it is in the ModR/M octet */
+    unsigned operation = (opcode[1] >> 3) & 7; /* its field of the ModR/M octet */
     *size = 1;
     if (repeated && is_string(opcode[0]))
         return CODE_REPEAT;
@@ -83,7 +82,7 @@ static enum code_kind one_octet(const uint8_t *opcode, bool repeated, unsigned *
     }
 }
 
-/* An opcode after 0x0f. */
+/* Decodes an opcode after 0x0f. */
 static enum code_kind two_octets(const uint8_t *opcode, unsigned *size)
 {
     *size = 6;
@@ -95,7 +94,7 @@ static enum code_kind two_octets(const uint8_t *opcode, unsigned *size)
 
 enum code_kind code_kind(const uint8_t bytes[CODE_BYTES], bool narrow, uint8_t *size)
 {
-    enum { OPCODE_MAX = CODE_BYTES - 7 }; /* all bytes that are read exist */
+    enum { OPCODE_MAX = CODE_BYTES - 7 }; /* all bytes read are within the instruction */
     unsigned at = 0;
     unsigned rest = 0;
     bool repeated = false;

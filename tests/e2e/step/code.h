@@ -1,8 +1,8 @@
 /*
- * What the instruction at an address does with the flow of control, from its bytes: only those that
- * can go elsewhere are known, and how long they are. All others go on behind themselves, so that
- * the processor says how long they are. This is no decoder of instructions, on purpose: it checks
- * what one has found.
+ * Classifies the instruction at an address by its effect on the flow of control, from its bytes.
+ * Knows the kind and size of branches only; all other instructions continue at the next one, so
+ * that execution shows their size. On purpose not an instruction decoder: it checks the results of
+ * one.
  */
 #ifndef TESTS_E2E_STEP_CODE_H
 #define TESTS_E2E_STEP_CODE_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CODE_BYTES 15u /* no instruction has more */
+#define CODE_BYTES 15u /* maximum size of an instruction */
 
 enum code_kind {
     CODE_STRAIGHT, /* continues at the next instruction */
@@ -19,15 +19,15 @@ enum code_kind {
     CODE_CALL,
     CODE_RETURN,
     CODE_SYSTEM_CALL,
-    CODE_REPEAT, /* a string instruction with a prefix that repeats it */
+    CODE_REPEAT, /* a string instruction with a repeat prefix */
     CODE_KINDS
 };
 
-/* What is at bytes, in code of 32 (narrow) or 64 bits. *size gets its bytes, 0 where only the
- * processor knows: CODE_STRAIGHT. */
+/* Classifies the instruction at bytes, in code of 32 (narrow) or 64 bits. *size gets its size, 0 if
+ * only execution shows it (CODE_STRAIGHT). */
 enum code_kind code_kind(const uint8_t bytes[CODE_BYTES], bool narrow, uint8_t *size);
 
-/* "calls" and so on, for totals. */
+/* Returns "calls" and so on, for totals. */
 const char *code_kind_name(enum code_kind kind);
 
 #endif

@@ -1,4 +1,4 @@
-/* How often the instruction at each address was executed: a table by address, and nothing more. */
+/* Number of executions of the instruction at each address: a hash table by address. */
 #ifndef TESTS_E2E_STEP_COUNTS_H
 #define TESTS_E2E_STEP_COUNTS_H
 
@@ -20,12 +20,12 @@ struct counts {
     size_t used;
 };
 
-/* The row of an address; where there was none, one that is all zero but for the address. Valid
- * until the next call. NULL without memory. */
+/* Returns the entry of an address; a new one is zero except for the address. Valid until the next
+ * call. Returns NULL if memory is short. */
 struct count *counts_find(struct counts *counts, uint32_t address);
 
-/* Writes "ADDRESS SIZE COUNT KIND" lines (hexadecimal, decimal, decimal, a word), by address. 0, or
- * -1 without memory. */
+/* Writes "ADDRESS SIZE COUNT KIND" lines (hexadecimal, decimal, decimal, a word), by address.
+ * Returns 0, or -1 if memory is short. */
 int counts_print(const struct counts *counts, FILE *file);
 void counts_clear(struct counts *counts);
 

@@ -74,7 +74,7 @@ static int write_raw(struct record_file *file, struct bt_error *error)
     return 0;
 }
 
-/* Writes the records that are there; record number n is at tick n. */
+/* Writes the pending records; record number n is at tick n. */
 static int flush(struct record_file *file, struct bt_error *error)
 {
     struct batch *batch = &file->batch;

@@ -1,4 +1,4 @@
-/* A capture of records that are a tick apart, written as they come. */
+/* A capture whose records are one tick apart, written as they arrive. */
 #ifndef TESTS_E2E_STEP_RECORD_FILE_H
 #define TESTS_E2E_STEP_RECORD_FILE_H
 
@@ -9,14 +9,15 @@
 
 struct record_file;
 
-/* A capture file, or records of 12 bytes and nothing else (raw). NULL and *error on failure. */
+/* Makes a capture file, or a raw file of 12-byte records. Returns NULL and sets *error on
+ * failure. */
 struct record_file *record_file_new(const char *path, bool raw, struct bt_error *error);
 
-/* Appends a record; its time is written over. 0 or a negative code. */
+/* Appends a record; overwrites its time. Returns 0 or a negative code. */
 int record_file_put(struct record_file *file, struct record record, struct bt_error *error);
 
-/* Writes what is left, and that above_4gib more requests could not be records. 0 or a negative
- * code; record_file_free is still to be called. */
+/* Writes the rest, and the number of requests above 4 GiB, which have no records. Returns 0 or a
+ * negative code; call record_file_free afterwards. */
 int record_file_close(struct record_file *file, uint64_t above_4gib, struct bt_error *error);
 void record_file_free(struct record_file *file);
 

@@ -19,17 +19,17 @@
 
 struct thread {
     pid_t id;
-    uint64_t at;       /* the instruction that is executed next */
+    uint64_t at;       /* address of the next instruction */
     uint64_t call_end; /* address after the last system call; 0 after its return */
-    bool delivering;   /* of a signal: perhaps to a handler */
+    bool delivering;   /* a signal is being delivered, perhaps to a handler */
 };
 
 struct stepper {
     struct thread threads[STEPPER_THREADS];
-    unsigned latest; /* who stopped last */
+    unsigned latest; /* index of the thread that stopped last */
     pid_t program;
     bool narrow; /* 32-bit code */
-    int memory;  /* of the program, a file */
+    int memory;  /* file descriptor of the program's memory */
     struct counts *counts;
     step_taker *taker;
     void *context;
@@ -59,10 +59,10 @@ static int go_on(struct stepper *stepper, const struct thread *thread, int signa
 {
     if (ptrace(PTRACE_SINGLESTEP, thread->id, NULL, (long)signal) == 0 || errno == ESRCH)
         return 0;
-    return fail(stepper, "going on");
+    return fail(stepper, "continuing");
 }
 
-/* --- what was executed --- */
+/* --- executed instructions --- */
 
 static int classify(struct stepper *stepper, struct count *row)
 {
@@ -73,7 +73,7 @@ static int classify(struct stepper *stepper, struct count *row)
     return 0;
 }
 
-/* Finds out, or makes sure of, how long an instruction is that was left for next. */
+/* Determines or checks the size of an instruction from the address after it. */
 static int check_size(struct stepper *stepper, struct count *row, uint64_t next)
 {
     if (row->kind == CODE_STRAIGHT && row->size == 0 && next > row->address &&
@@ -103,7 +103,7 @@ static int count_step(struct stepper *stepper, const struct thread *thread, stru
     return stepper->taker(stepper->context, &step, stepper->error);
 }
 
-/* The thread has executed its instruction, and comes to next. */
+/* The thread has executed its instruction, and is at next. */
 static int execute(struct stepper *stepper, struct thread *thread, uint64_t next)
 {
     uint64_t address = thread->at;
@@ -155,7 +155,7 @@ static struct thread *find_thread(struct stepper *stepper, pid_t id)
     return NULL;
 }
 
-/* A thread's first stop, before its first instruction. */
+/* Registers a thread at its first stop, before its first instruction. */
 static int begin_thread(struct stepper *stepper, pid_t id)
 {
     uint64_t segment = 0;
@@ -186,7 +186,7 @@ static bool stops(int signal)
     return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
 }
 
-/* A thread stopped for a signal, which may be the trap after an instruction. */
+/* Handles a stop by a signal, which may be the trap after an instruction. */
 static int take_signal(struct stepper *stepper, struct thread *thread, int signal)
 {
     uint64_t next;
@@ -209,7 +209,7 @@ static int take_signal(struct stepper *stepper, struct thread *thread, int signa
     return result == 0 ? go_on(stepper, thread, signal) : result;
 }
 
-/* Takes what waitpid said. 1 once the program has ended. */
+/* Handles a report of waitpid. Returns 1 once the program has ended. */
 static int take(struct stepper *stepper, pid_t id, int status)
 {
     struct thread *thread = find_thread(stepper, id);
@@ -224,7 +224,7 @@ static int take(struct stepper *stepper, pid_t id, int status)
         return take_signal(stepper, thread, WSTOPSIG(status));
     }
     if (thread)
-        thread->id = 0; /* the number may come again */
+        thread->id = 0; /* the number may be reused */
     if (id != stepper->program)
         return 0;
     stepper->totals->status = status;
@@ -233,7 +233,7 @@ static int take(struct stepper *stepper, pid_t id, int status)
 
 /* --- the program --- */
 
-/* In the child: becomes the program. */
+/* In the child: executes the program. */
 static void become(char **arguments)
 {
     if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)

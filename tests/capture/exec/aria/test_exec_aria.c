@@ -1,4 +1,5 @@
-/* Programs branch by branch under a control program: as they run freely, and natively. */
+/* Programs executed branch by branch under a control program: compared with free and native
+ * execution. */
 #include "capture/exec/aria/aria.h"
 #include "tests/suites.h"
 #include "tests/support/exec_child.h"
@@ -11,7 +12,7 @@
 static const char *const environment[] = {"LC_ALL=C", "PATH=/usr/bin:/bin", NULL};
 static const uint8_t random_bytes[INITIAL_STACK_RANDOM_BYTES] = {1, 2, 3, 4, 5, 6, 7, 8};
 
-/* What was recorded: how much, and a sum that depends on the order. */
+/* Number of records and instructions, and a hash that depends on their order. */
 struct sum {
     uint64_t records, instructions, hash;
 };
@@ -36,13 +37,13 @@ static int take(void *context, struct record *records, size_t count)
     return 0;
 }
 
-/* Who runs it how. */
+/* How a program is executed. */
 enum way {
     FREELY, /* process_run() */
     STEP_BY_STEP,
     BY_LIMITS, /* steps of 1, 2, 3 … instructions at most */
-    COPIES,    /* each time with another state */
-    RUNNING,   /* aria_run(), and some steps between */
+    COPIES,    /* a new state for each step */
+    RUNNING,   /* aria_run(), with some steps between */
     WAYS,
     UNCHECKED /* step by step; a step that a signal ends has no branch at its end */
 };
@@ -75,7 +76,7 @@ static void run_freely(const struct program_run *run)
     process_exit(&end);
 }
 
-/* A step ends with its branch, and its state is the one after the branch. */
+/* A step ends with its branch, and its state is that after the branch. */
 static void check_step(const struct aria_step *step, const struct aria_state *state, uint64_t limit)
 {
     struct sum sum = {0};
@@ -180,7 +181,7 @@ static void test_programs(void)
             compare(programs[i]);
 }
 
-/* Signals, faults, and changed code come in the middle of steps. */
+/* Signals, faults and changed code occur in the middle of steps. */
 static void compare_output(const char *program, const char *argument)
 {
     static struct exec_child native, child;

@@ -1,4 +1,4 @@
-/* Instructions that a control program makes: done, recorded, and not taken. */
+/* Instructions defined by a control program: executed, recorded, and not taken. */
 #include "tests/suites.h"
 #include "tests/support/aria_ground.h"
 #include "tests/support/exec_child.h"
@@ -12,7 +12,7 @@
 #define CODE ARIA_GROUND_CODE
 #define DATA ARIA_GROUND_DATA
 
-/* In the child, whose standard error is checked. */
+/* Runs in the child, whose standard error is checked. */
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
@@ -35,7 +35,7 @@ static const struct aria_instruction multiply_add = {
     .native = multiply_add_code,
     .native_size = sizeof multiply_add_code};
 
-/* [r1 + d] += 8 bytes at [address in r2], which becomes the old value; and r8 counts. */
+/* [r1 + d] += 8 bytes at [address in r2], which gets the old value; and r8 counts. */
 static int fetch_add(void *context, struct aria_call *call)
 {
     unsigned *calls = context;
@@ -146,7 +146,7 @@ static int take(void *context, struct record *records, size_t count)
     return 0;
 }
 
-/* To begin with. */
+/* Initial registers and memory. */
 static void prepare(const struct aria_ground *ground, struct aria_state *state)
 {
     const uint32_t numbers[32] = {[3] = 100, [16] = 23};
@@ -168,7 +168,7 @@ static void check_registers(const struct aria_state *state)
     CHECK(state->registers[DECODE_RCX] == 100);
     CHECK(state->registers[DECODE_RBX] == 2 && state->registers[DECODE_R8] == 1);
     CHECK(state->registers[DECODE_RSI] == DATA + 0x10);
-    CHECK(state->flags & 1); /* the sequence's flags are its own, and inc leaves it */
+    CHECK(state->flags & 1); /* unchanged by the sequence, and by inc */
     CHECK(state->rip == CODE + 18);
 }
 
@@ -191,10 +191,10 @@ static void check_version(const struct aria_ground *ground, struct aria_state *s
     CHECK(memcmp(step.records, expected, sizeof expected) == 0);
     check_registers(state);
     check_number(ground, version == ARIA_TAKEN ? 123 : 100);
-    /* what is not taken is in the state's store buffer */
+    /* a store that is not taken is in the state's store buffer */
     uint32_t seen = 0;
     CHECK(aria_read_as(ground->aria, state, &seen, DATA + 0x0c, sizeof seen) == 0 && seen == 123);
-    /* as many as were asked for: the new ones count */
+    /* the limit counts new instructions */
     prepare(ground, state);
     for (unsigned i = 0; i < 6; i++) {
         CHECK(aria_execute(ground->aria, state, version, 1, &step, &error) == 0);
@@ -267,7 +267,7 @@ static void run(void *program)
     aria_ground_begin(&ground, program, true);
     struct aria_state *state = aria_state_copy(ground.aria, ground.state, &error);
     CHECK(state && aria_write(ground.aria, CODE, code, sizeof code) == 0);
-    /* before they are defined they are nothing */
+    /* before their definition they are invalid */
     prepare(&ground, state);
     CHECK(aria_execute(ground.aria, state, ARIA_TAKEN, 0, &step, &error) == 0);
     CHECK(step.reason == ARIA_SIGNAL && step.signal == SIGILL);

@@ -1,4 +1,4 @@
-/* What is not taken changes nothing but registers, and those as if it were taken. */
+/* Code that is not taken changes nothing but registers, and those as if it were taken. */
 #include "tests/suites.h"
 #include "tests/support/aria_ground.h"
 #include "tests/support/exec_child.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CELL  64u /* bytes of code for an instruction */
+#define CELL  64u /* bytes of code per instruction */
 #define CELLS 64u /* on a page */
 
 static const struct region region = {.address = ARIA_GROUND_DATA, .size = ARIA_GROUND_DATA_BYTES};
@@ -30,8 +30,8 @@ static void print_instruction(const struct random_instruction *made, const char 
     dprintf(2, " %s: %s\n", ZydisMnemonicGetString(made->instruction.mnemonic), what);
 }
 
-/* Both versions with the same registers and memory, which the one that is not taken stores into a
- * buffer. NULL, or what is different. */
+/* Executes both versions with the same registers and memory; the one that is not taken stores into
+ * a buffer. Returns the difference, or NULL. */
 static const char *try_both(const struct aria_ground *ground, struct aria_state *state,
                             const struct machine *before, const uint8_t *memory, unsigned *ran)
 {
@@ -59,8 +59,7 @@ static const char *try_both(const struct aria_ground *ground, struct aria_state 
         return "taken: failed";
     aria_ground_save(state, &taken);
     if (step.reason == ARIA_SIGNAL)
-        /* an operand at an address that is not aligned is guarded, and then raises something else
-         */
+        /* the memory guard rejects a misaligned operand first; taken, it raises another signal */
         return real.reason == ARIA_SIGNAL &&
                        (real.signal == step.signal || real.signal == SIGSEGV) &&
                        not_taken.rip == before->rip && step.record_count == 0
@@ -69,7 +68,7 @@ static const char *try_both(const struct aria_ground *ground, struct aria_state 
     if (step.reason != ARIA_LIMIT || step.instructions != 1)
         return "its end";
     if (real.reason != ARIA_LIMIT)
-        return NULL; /* a fault that is guarded */
+        return NULL; /* a guarded fault */
     ++*ran;
     if (step.record_count != real.record_count ||
         memcmp(records, real.records, step.record_count * sizeof *records) != 0)
@@ -81,7 +80,7 @@ static const char *try_both(const struct aria_ground *ground, struct aria_state 
 }
 
 /* A component in its initial state may count as in use after an interrupt (Intel SDM, volume 1,
- * 13.6): xsavec and xsaveopt write it then, which no other version can know. */
+ * 13.6): xsavec and xsaveopt then write it, which another execution may not. */
 static bool depends_on_chance(const struct random_instruction *made)
 {
     switch (made->instruction.mnemonic) {
@@ -95,7 +94,7 @@ static bool depends_on_chance(const struct random_instruction *made)
     }
 }
 
-/* Of all, and of those that are too rare among all. */
+/* Of all instructions, and of those that are too rare among all. */
 static void make_one(struct random_instruction *made, uint64_t *random, uint64_t address)
 {
     bool wide = __builtin_cpu_supports("avx512f"), vectors = __builtin_cpu_supports("avx2");
@@ -110,11 +109,11 @@ static void make_one(struct random_instruction *made, uint64_t *random, uint64_t
         random_instruction_make(made, random, address, &region);
 }
 
-/* Far branches within the segment: one instruction each, in 64, 32 and 16 bits where it can be. */
+/* Far branches within the segment: one instruction each, in 64, 32 and 16 bits if possible. */
 static void run_far(void *context)
 {
     static const struct {
-        unsigned size; /* of what is on the stack */
+        unsigned size; /* bytes on the stack */
         uint8_t bytes[4];
     } far_branches[] = {
         {8, {0x48, 0xcb}}, {8, {0x48, 0xca, 16, 0}}, {4, {0xcb}},      {8, {0x48, 0xcf}},
@@ -143,7 +142,7 @@ static void run_far(void *context)
         unsigned ran = *run->ran;
         const char *what = try_both(&ground, state, &before, memory, run->ran);
         if (what || *run->ran == ran || state->rip != values[0]) {
-            dprintf(2, "far branch %u: %s\n", i, what ? what : "did not get there");
+            dprintf(2, "far branch %u: %s\n", i, what ? what : "wrong target");
             ++*run->failed;
         }
     }
@@ -151,7 +150,7 @@ static void run_far(void *context)
     aria_ground_end(&ground);
 }
 
-/* Random valid instructions whose operands are in memory: both versions do the same. */
+/* Random valid instructions with operands in memory: both versions have the same effect. */
 static void run_random(void *context)
 {
     static struct random_instruction made[CELLS];
@@ -190,7 +189,7 @@ static void run_random(void *context)
     aria_ground_end(&ground);
 }
 
-/* Both in a child: the ground, and what there is to count. */
+/* Runs a function in a child, which shares the counters. */
 static void run_on_ground(void (*function)(void *context), struct random_run *run)
 {
     static struct exec_child child;
@@ -228,10 +227,10 @@ static void test_far(void)
     CU_ASSERT_EQUAL(*run.ran, 7);
 }
 
-/* --- wild ways ---------------------------------------------------------------------------------
- */
+/* --- wild paths
+ * -------------------------------------------------------------------------------- */
 
-#define WAYS_A_TIME 60u /* between sums of all memory */
+#define WAYS_A_TIME 60u /* between checks of all memory */
 
 struct wild_run {
     const char *const *arguments;
@@ -302,7 +301,7 @@ static uint64_t go_astray(struct aria *aria, struct aria_state *state, uint64_t 
         if (aria_execute(aria, state, ARIA_NOT_TAKEN, limit, &step, &error) != 0)
             give_up(error.message);
         if (step.instructions > (limit ? limit : 4096) || step.reason == ARIA_EXIT)
-            give_up("not what was asked for");
+            give_up("wrong result");
         instructions += step.instructions;
         if (step.reason == ARIA_SIGNAL || step.reason == ARIA_SYSTEM_CALL)
             break;
@@ -336,7 +335,7 @@ static void run_wild(void *context)
             *run->instructions += go_astray(aria, wild, &random);
         }
         if (aria_ground_sum(aria) != before)
-            give_up("memory is not what it was");
+            give_up("memory has changed");
     }
     do {
         if (aria_execute(aria, state, ARIA_TAKEN, 0, &step, &error) != 0)
@@ -345,7 +344,7 @@ static void run_wild(void *context)
     process_exit(&step.end);
 }
 
-/* From anywhere, with anything in the registers: the program does not notice. */
+/* Paths from anywhere, with anything in the registers: the program does not notice. */
 static void test_wild(void)
 {
     static const char *const environment[] = {"LC_ALL=C", NULL};
@@ -366,21 +365,20 @@ static void test_wild(void)
     }
 }
 
-/* --- the way that it takes, not taken first ----------------------------------------------------
- */
+/* --- the real path, first not taken ----------------------------------------------------------- */
 
 struct both_run {
     const char *const *arguments;
     unsigned *compared, *failed;
 };
 
-/* rdtsc, rdtscp, cpuid, rdrand and rdseed: not the same twice. */
+/* False for rdtsc, rdtscp, cpuid, rdrand and rdseed: their results differ each time. */
 static bool is_steady(struct aria *aria, const struct aria_step *step)
 {
     for (size_t i = 0; i < step->record_count; i++) {
         uint8_t bytes[3] = {0};
         if (step->records[i].type == REQUEST_MEMWRITE)
-            return false; /* what it writes it may read */
+            return false; /* a write may be read later in the step */
         if (step->records[i].type != REQUEST_FETCH)
             continue;
         aria_read(aria, bytes, step->records[i].address, step->records[i].size < 3 ? 2 : 3);
@@ -393,7 +391,7 @@ static bool is_steady(struct aria *aria, const struct aria_step *step)
     return true;
 }
 
-/* The same branch, records and registers. */
+/* Compares branch, records and registers. */
 static const char *compare_steps(const struct aria_step *a, const struct record *records,
                                  const struct aria_step *b, const struct aria_state *state,
                                  const struct aria_state *other)
@@ -444,7 +442,7 @@ static void run_both(void *context)
     process_exit(&step.end);
 }
 
-/* Whole pieces that do not write, as they are taken a moment later. */
+/* Steps that do not write: not taken, then taken. */
 static void test_both(void)
 {
     static const char *const programs[][5] = {{"/bin/ls", "-l", "/usr", NULL},
@@ -465,7 +463,7 @@ static void test_both(void)
 
 static const struct test_case cases[] = {{"random instructions", test_random},
                                          {"far branches", test_far},
-                                         {"wild ways", test_wild},
+                                         {"wild paths", test_wild},
                                          {"as if taken", test_both},
                                          {NULL, NULL}};
 TEST_SUITE_XSAVE(exec_not_taken, cases)

@@ -13,9 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define STEPS        16u    /* of a path */
-#define RECORDS      20000u /* of a step, at most, to be compared */
-#define INSTRUCTIONS 100u   /* of a step */
+#define STEPS        16u    /* per path */
+#define RECORDS      20000u /* per step, maximum for a comparison */
+#define INSTRUCTIONS 100u   /* per step */
 
 /* Shared with all children. */
 struct counts {
@@ -29,9 +29,9 @@ struct path_run {
     struct counts *counts;
 };
 
-/* What a step of a path did. */
+/* The result of a step of a path. */
 struct step_done {
-    uint64_t rip; /* where it began */
+    uint64_t rip; /* at its start */
     uint64_t instructions;
     struct machine after;
     struct record *records;
@@ -53,8 +53,9 @@ static struct aria_state *copy_of(struct aria *aria, const struct aria_state *st
     return copy;
 }
 
-/* rdtsc, rdtscp, cpuid, rdrand, rdseed, rdpid and xgetbv are not the same twice, or depend on more
- * than memory and registers; what xsave leaves depends on what the processor takes for changed. */
+/* The results of rdtsc, rdtscp, cpuid, rdrand, rdseed, rdpid and xgetbv differ each time, or depend
+ * on more than memory and registers; that of xsave depends on the components that the processor
+ * considers modified. */
 static bool is_steady(struct aria *aria, const struct aria_step *step)
 {
     for (size_t i = 0; i < step->record_count; i++) {
@@ -71,7 +72,7 @@ static bool is_steady(struct aria *aria, const struct aria_step *step)
     return true;
 }
 
-/* A step that is not taken. False: it cannot be compared, and the path ends before it. */
+/* Executes a step that is not taken. False if it cannot be compared; the path ends before it. */
 static bool go_astray(struct aria *aria, struct aria_state *state, struct step_done *done,
                       uint64_t *random, struct counts *counts)
 {
@@ -95,9 +96,10 @@ static bool go_astray(struct aria *aria, struct aria_state *state, struct step_d
     return step.reason != ARIA_SIGNAL && step.reason != ARIA_SYSTEM_CALL;
 }
 
-/* The same step, really. NULL, or what is different; *faulted: it cannot be done so. */
-static const char *go_really(struct aria *aria, struct aria_state *state,
-                             const struct step_done *done, bool *faulted)
+/* Executes the same step with real stores. Returns the difference, or NULL; *faulted: the step
+ * cannot be executed. */
+static const char *execute_really(struct aria *aria, struct aria_state *state,
+                                  const struct step_done *done, bool *faulted)
 {
     static struct machine after;
     struct bt_error error = {.message = ""};
@@ -117,7 +119,7 @@ static const char *go_really(struct aria *aria, struct aria_state *state,
     return machine_difference(&after, &done->after);
 }
 
-/* In a child, which may die. */
+/* Runs in a child, which may die. */
 static void follow(struct aria *aria, const struct aria_state *begin, uint64_t rip, uint64_t random,
                    struct counts *counts)
 {
@@ -132,7 +134,7 @@ static void follow(struct aria *aria, const struct aria_state *begin, uint64_t r
     }
     counts->paths++;
     for (unsigned i = 0; i < count && !faulted; i++) {
-        const char *what = go_really(aria, real, &done[i], &faulted);
+        const char *what = execute_really(aria, real, &done[i], &faulted);
         counts->steps += !faulted;
         if (!what)
             continue;
@@ -205,5 +207,5 @@ static void test_paths(void)
     }
 }
 
-static const struct test_case cases[] = {{"as where stores happen", test_paths}, {NULL, NULL}};
+static const struct test_case cases[] = {{"as with real stores", test_paths}, {NULL, NULL}};
 TEST_SUITE_XSAVE(exec_path_stores, cases)

@@ -8,7 +8,7 @@
 
 #define BYTES 8192u
 
-/* Memory at an address, as it is and as a path sees it. */
+/* Memory at an address: its contents, and the view of a path. */
 struct ground {
     uint64_t address;
     uint8_t memory[BYTES], seen[BYTES];
@@ -29,7 +29,7 @@ static void forget(struct ground *ground)
     memset(ground->stored, 0, sizeof ground->stored);
 }
 
-/* Loads of any size and place, at which any stores were. */
+/* Loads of any size and position, after any stores. */
 static bool is_same(const struct ground *ground, const struct store_buffer *buffer,
                     uint64_t *random)
 {
@@ -67,7 +67,7 @@ static void test_random(void)
             wrong += !is_same(&ground, copy, &random);
         store_buffer_assign(copy, copy);
         wrong += !is_same(&ground, copy, &random);
-        /* one does not see the stores of the other */
+        /* a copy does not see the stores of the other */
         const uint8_t byte = (uint8_t)~ground.seen[7];
         store_buffer_put(copy, ground.address + 7, &byte, 1);
         uint8_t found = ground.memory[7];

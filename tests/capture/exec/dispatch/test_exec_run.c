@@ -20,7 +20,7 @@
 
 static const uint64_t counts[] = {NUMBERS, 8, 1500, 700};
 
-/* What the samples work on, and registers to begin with: return to an int3. */
+/* Prepares the samples' data and registers; they return to an int3. */
 static void prepare(struct exec_rig *rig, struct machine *machine, unsigned sample, uint64_t seed)
 {
     uint64_t random = random_seed(seed);
@@ -59,7 +59,7 @@ static void expect(struct exec_rig *rig, struct expected *expected, unsigned sam
     memcpy(expected->data, rig->data, sizeof expected->data);
 }
 
-/* Runs a sample to its end, in as many runs as it takes. Returns how many. */
+/* Runs a sample to its end. Returns the number of runs. */
 static unsigned run_sample(struct exec_rig *rig, unsigned sample, struct record *records,
                            size_t *count)
 {
@@ -114,8 +114,8 @@ static void check_sample(struct exec_rig *rig, const struct expected *expected, 
         CU_ASSERT_EQUAL(count, 0);
 }
 
-/* Whole programs, with large and small buffers, caches that are full every few blocks, in one run
- * and branch by branch: always as single-stepped on the processor. */
+/* Whole programs, with large and small buffers, with caches that are full after a few blocks, in
+ * one run and branch by branch: the same as single-stepped on the processor. */
 static void test_samples(void)
 {
     static const struct {
@@ -139,17 +139,17 @@ static void test_samples(void)
         }
 }
 
-/* More than any of this counts. */
+/* more than any test executes */
 #define TURN ((int64_t)1 << 30)
 
-/* Limits are held by the count of turns. */
+/* Lets the count of turns implement limits. */
 static void count_limits(struct exec_rig *rig)
 {
     rig->thread->turn = TURN;
     executor_count_limits(rig->executor);
 }
 
-/* Stops at exactly any count, and continues without a difference. */
+/* Stops at any exact count, and continues without a difference. */
 static void check_limits(bool counted)
 {
     static struct expected expected;
@@ -187,8 +187,8 @@ static void test_limit(void)
         check_limits(way);
 }
 
-/* Limits one after the other through whole programs, in the middle of blocks and at string
- * instructions: together the records of a run without. */
+/* Consecutive limits through whole programs, in the middle of blocks and at string instructions:
+ * together they give the records of a run without limits. */
 static void check_counted(unsigned sample, unsigned stride, bool interrupted)
 {
     static struct expected expected;
@@ -235,9 +235,9 @@ static void test_counted_limits(void)
     }
 }
 
-/* A timer stops it everywhere: between instructions, in blocks' ends, in our own code. What is
- * executed, and the records, are the same. ("text" has string instructions, which are fetched once
- * more when they are interrupted.) */
+/* A timer interrupts everywhere: between instructions, at blocks' ends, in our own code. The
+ * executed instructions and the records are the same. ("text" has string instructions, which are
+ * fetched again after an interruption.) */
 static void test_interrupted(void)
 {
     static const struct {
@@ -275,8 +275,8 @@ static void test_interrupted(void)
         }
 }
 
-/* --- code by hand ------------------------------------------------------------------------------
- */
+/* --- handwritten code
+ * -------------------------------------------------------------------------- */
 
 static void begin_at(struct exec_rig *rig, const uint8_t *code, size_t size)
 {
@@ -316,8 +316,8 @@ static void test_limit_in_loop(void)
         check_limit_in_loop(way);
 }
 
-/* Where a count ends, of a limit or of a turn: at each instruction of a block with a system call
- * after a string instruction, while all is traced, or only counted. */
+/* The end of a count, of a limit or of a turn: at each instruction of a block with a system call
+ * after a string instruction, with a full trace, or only counted. */
 static void test_count_ends(void)
 {
     static const uint8_t code[] = {0x90, 0xb9, 5,    0,   0, 0, /* nop; mov ecx, 5 */
@@ -353,7 +353,7 @@ static void test_count_ends(void)
     exec_rig_end(&rig);
 }
 
-/* Instructions that fault or are refused are not counted; at the end of limit and turn the limit
+/* Instructions that fault or are refused are not counted; if limit and turn end together, the limit
  * is reported. */
 static void test_count_and_fault(void)
 {
@@ -383,7 +383,7 @@ static void test_count_and_fault(void)
     exec_rig_end(&rig);
 }
 
-/* The program's fs: what it reads through it, and where the trace says that was. */
+/* Accesses relative to the program's fs, and their addresses in the trace. */
 static void test_fs(void)
 {
     static const uint8_t code[] = {0xb8, 0x00, 0x10, 0x00, 0x30, /* mov eax, DATA + 0x1000 */
@@ -415,7 +415,7 @@ static void test_fs(void)
     }
 }
 
-/* Branches that only reach 128 bytes, and those with odd prefixes. */
+/* Branches with a range of 128 bytes, and those with odd prefixes. */
 static void test_counted(void)
 {
     static const uint8_t code[] = {0xb9, 0x05, 0,    0,    0,    /* mov ecx, 5 */
@@ -438,8 +438,9 @@ static void test_counted(void)
     exec_rig_end(&rig);
 }
 
-/* Three functions whose addresses end alike, called in turn and interrupted: those that are not in
- * their first place are found in their second, with flags and registers as they were. */
+/* Three functions whose addresses share their low bits, called alternately and interrupted: those
+ * that are not in their first slot are found in their second, with unchanged flags and
+ * registers. */
 static void test_alike(void)
 {
     static const uint8_t code[] = {0xbb, 0x00, 0x01, 0x01, 0x20,       /* mov ebx, the first */
@@ -462,7 +463,7 @@ static void test_alike(void)
     begin_at(&rig, code, sizeof code);
     for (unsigned i = 0; i < 3; i++)
         memcpy(rig.code + (i + 1) * 0x10000 + 0x100, functions[i], sizeof functions[i]);
-    CU_ASSERT_EQUAL(exec_rig_run(&rig).reason, EXECUTOR_TRAP); /* now all have their places */
+    CU_ASSERT_EQUAL(exec_rig_run(&rig).reason, EXECUTOR_TRAP); /* now each has its slot */
     begin_at(&rig, code, sizeof code);
     sigaction(SIGALRM, &action, &before);
     setitimer(ITIMER_REAL, &every, NULL);
@@ -474,13 +475,13 @@ static void test_alike(void)
     CU_ASSERT_EQUAL(rig.thread->registers[DECODE_RAX], 30000);
     CU_ASSERT_EQUAL(rig.thread->registers[DECODE_R14], 30000);
     CU_ASSERT_EQUAL(rig.thread->registers[DECODE_R15], 30000);
-    /* the second place is looked at: what stands there for the first is the third now */
+    /* the second slot is used: the slot of the first function now contains the third */
     const uint64_t first = EXEC_RIG_CODE + 0x10100, third = EXEC_RIG_CODE + 0x30100;
     struct exec_lookup *lookup = rig.thread->lookup;
     CU_ASSERT_EQUAL(lookup[EXEC_LOOKUP_SECOND(first)].minus_target, -first);
     CU_ASSERT_EQUAL(lookup[EXEC_LOOKUP_FIRST(third)].minus_target, -third);
     lookup[EXEC_LOOKUP_SECOND(first)].code = lookup[EXEC_LOOKUP_FIRST(third)].code;
-    rig.thread->interrupt = 0; /* the last one may have come too late for the run */
+    rig.thread->interrupt = 0; /* the last signal may have come after the run */
     begin_at(&rig, code, sizeof code);
     CU_ASSERT_EQUAL(exec_rig_run(&rig).reason, EXECUTOR_TRAP);
     CU_ASSERT_EQUAL(rig.thread->registers[DECODE_RAX], 0);
@@ -488,7 +489,7 @@ static void test_alike(void)
     exec_rig_end(&rig);
 }
 
-/* A system call is not done, but left to others, with the registers that it leaves. */
+/* A system call is not executed, but handed to the caller, with the registers that it changes. */
 static void test_system_call(void)
 {
     static const uint8_t code[] = {0xb8, 39, 0, 0, 0, 0x0f, 0x05, 0x89, 0xc3, INT3};
@@ -509,7 +510,7 @@ static void test_system_call(void)
     exec_rig_end(&rig);
 }
 
-/* In the middle of a block: registers, place and trace are as before the instruction. */
+/* In the middle of a block: registers, rip and trace are those before the instruction. */
 static void test_fault(void)
 {
     static const uint8_t code[] = {0x41, 0xbf, 7,    0,    0,    0, /* mov r15d, 7 */
@@ -532,7 +533,7 @@ static void test_fault(void)
     CU_ASSERT_EQUAL(rig.thread->registers[DECODE_R14], 8);
     CU_ASSERT_EQUAL(rig.thread->registers[DECODE_RCX], 1);
     CU_ASSERT_EQUAL(rig.count, 3 + 2 + 1);
-    /* and on, once the cause is gone */
+    /* continues when the cause is removed */
     rig.thread->registers[DECODE_RCX] = EXEC_RIG_DATA;
     stop = exec_rig_run(&rig);
     CU_ASSERT_EQUAL(stop.reason, EXECUTOR_TRAP);
@@ -544,7 +545,7 @@ static void test_fault(void)
     exec_rig_end(&rig);
 }
 
-/* Code that was changed counts from the moment that it is invalidated, links and tables too. */
+/* Changed code takes effect when it is invalidated, in links and tables too. */
 static void test_invalidate(void)
 {
     static const uint8_t code[] = {0x31, 0xc0,                    /* xor eax, eax */
@@ -565,7 +566,7 @@ static void test_invalidate(void)
     exec_rig_end(&rig);
 }
 
-/* gs has the base 0, as if there were none. */
+/* The base of gs is 0. */
 static void test_gs(void)
 {
     static const uint8_t code[] = {0x65, 0x8b, 0x18,              /* mov ebx, gs:[rax] */
@@ -593,7 +594,7 @@ static void test_gs(void)
     exec_rig_end(&rig);
 }
 
-/* Branches to addresses that there cannot be are not done, and in no record. */
+/* Branches to impossible addresses are neither executed nor recorded. */
 static void test_nowhere(void)
 {
     static const uint8_t codes[][4] = {
@@ -616,7 +617,7 @@ static void test_nowhere(void)
     exec_rig_end(&rig);
 }
 
-/* What cannot be carried out is said, and nothing of it done. */
+/* Unsupported instructions are reported, without any effect. */
 static void test_refused(void)
 {
     static const uint8_t interrupt[] = {0xff, 0xc0, 0xcd, 0x80};
@@ -636,13 +637,13 @@ static void test_refused(void)
     exec_rig_end(&rig);
 }
 
-/* The instruction to be emulated has changed without notice. */
+/* An instruction to be emulated has changed without notice. */
 static void test_another(void)
 {
     static const uint8_t code[] = {0xff, 0xc3, 0xf3, 0x48, 0x0f, 0xae, 0xd0}; /* wrfsbase rax */
     struct exec_rig rig;
     CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, 0, 0));
-    for (unsigned from = 0; from <= 2; from += 2) { /* a block of it alone, too */
+    for (unsigned from = 0; from <= 2; from += 2) { /* also in a block of its own */
         begin_at(&rig, code, sizeof code);
         rig.code[sizeof code] = INT3;
         rig.thread->rip += from;
@@ -660,8 +661,8 @@ static void test_another(void)
     exec_rig_end(&rig);
 }
 
-/* Components in their initial state come back as such, whatever bytes the area has for them. The
- * processor may count them as in use after an interrupt, which the loop is there for. */
+/* Components in their initial state remain so, whatever their bytes in the area. The processor may
+ * count them as in use after an interrupt, hence the loop. */
 static void test_initial_vector(void)
 {
     static const uint8_t code[] = {0xff, 0xc9, 0x75, 0xfc, INT3}; /* dec ecx; jnz */

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* SYS_execveat */
-/* Programs that are tried, and not executed. */
+/* Programs that are probed, but not executed. */
 #include "capture/exec/kernel/execute_probe.h"
 #include "tests/suites.h"
 #include "tests/support/exec_child.h"
@@ -18,7 +18,7 @@
 static const char *const words[] = {"words", NULL};
 static const char *const environment[] = {"PATH=/usr/bin:/bin", NULL};
 
-/* What AddressSanitizer does in a child that may make no system call ends nowhere; it executes no
+/* AddressSanitizer hangs in a child that must not make system calls; that child executes no
  * programs anyway. */
 static int64_t probe(const char *path)
 {
@@ -39,7 +39,7 @@ static void make_script(char *path, const char *folder, const char *name, const 
     close(file);
 }
 
-/* Neither the program nor anything else of it can be noticed. */
+/* The probe has no visible effect. */
 static void test_succeeds(void)
 {
     if (!EXEC_CHILD_LOW_MEMORY)
@@ -95,7 +95,7 @@ static void test_waits(void)
     status = run("/bin/sh", killed, none);
     CU_ASSERT(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
     CU_ASSERT_EQUAL(run("/nonexistent", shell, none), -1);
-    /* descriptors that are closed on execution, but for this one */
+    /* descriptors closed on execution, except this one */
     int ends[2];
     char byte = 0;
     CU_ASSERT_EQUAL(pipe2(ends, O_CLOEXEC), 0);

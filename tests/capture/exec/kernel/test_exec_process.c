@@ -1,4 +1,4 @@
-/* Programs that are signalled, that fail, and that change their own code. */
+/* Programs that receive signals, that fail, and that change their own code. */
 #include "tests/suites.h"
 #include "tests/support/exec_ways.h"
 

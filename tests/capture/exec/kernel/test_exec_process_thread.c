@@ -10,14 +10,14 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define ROUNDS 15 /* of each of the four that meet in threads.c */
+#define ROUNDS 15 /* of each of the four threads that meet in threads.c */
 
 static void test_children(void)
 {
     CU_ASSERT(exec_ways_agree("children", NULL));
 }
 
-/* The argument's letters: ends of the process by one of several threads. */
+/* The argument's letters: the process ends by one of several threads. */
 static void test_threads(void)
 {
     static const char *const endings[] = {"A", "B", "C", "D", "E", NULL};
@@ -36,8 +36,8 @@ static int take_shares(void *context, struct record *records, size_t count)
     return 0;
 }
 
-/* Each thread's instructions are its own processor's: of the first, of the four that meet at
- * barriers, and of no others. */
+/* Each thread's instructions are those of its own processor: the first thread, the four that meet
+ * at barriers, and no others. */
 static void count_shares(void *context)
 {
     const char *program = context;
@@ -81,7 +81,7 @@ static void test_shares(void)
         run_threads(&child, count_shares);
 }
 
-/* Where no signal of the user may wait. */
+/* Runs the program with a limit of 0 pending signals. */
 static void run_without_queue(void *context)
 {
     const struct rlimit none = {0, 0};
@@ -96,7 +96,7 @@ static void run_without_queue(void *context)
     process_exit(&end);
 }
 
-/* Threads that do not wait for each other in system calls have their turns even so. */
+/* Threads that do not wait for each other in system calls get turns nevertheless. */
 static void test_without_queue(void)
 {
     static struct exec_child child;

@@ -1,6 +1,6 @@
 #define _GNU_SOURCE /* MAP_ANONYMOUS, si_code's values */
-/* Instructions that are never executed, which may be others, or gone, by the time it is asked what
- * becomes of them: other processes can change code at any time. */
+/* Instructions that cannot be executed, and that may have changed, or be unmapped, when their
+ * effect is determined: other processes can change code at any time. */
 #include "capture/exec/dispatch/trap.h"
 #include "capture/exec/kernel/process_state.h"
 #include "tests/suites.h"
@@ -93,7 +93,7 @@ static void test_trap_no_more(void)
     PUT(&ground, "\x90");
     process_trap(process, &ground.stop);
     CU_ASSERT_EQUAL(ground.stop.reason, EXECUTOR_INTERRUPTED);
-    PUT(&ground, "\xcd\x80"); /* no trap, but refused */
+    PUT(&ground, "\xcd\x80"); /* refused, but not a trap */
     process_trap(process, &ground.stop);
     CU_ASSERT_EQUAL(ground.stop.reason, EXECUTOR_INTERRUPTED);
     CU_ASSERT_EQUAL(process->thread->rip, ground.code);
@@ -120,7 +120,7 @@ static void test_cut_off(void)
     process->thread->rip = ground.code + 2 * SPACE_PAGE - 15;
     PUT(&ground, "\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66");
     process_trap(process, &ground.stop);
-    CU_ASSERT(is_protection(&ground, 0)); /* as long as an instruction can be */
+    CU_ASSERT(is_protection(&ground, 0)); /* the maximum length of an instruction */
     end(&ground);
 }
 
@@ -140,7 +140,7 @@ static void test_refused(void)
         CU_ASSERT_EQUAL(process_refused(&ground.process, &ground.stop, &ground.error), BT_USAGE);
         CU_ASSERT_PTR_NOT_NULL(strstr(ground.error.message, refused[i].why));
     }
-    PUT(&ground, "\xcd\x05"); /* a signal in its place */
+    PUT(&ground, "\xcd\x05"); /* a signal instead */
     CU_ASSERT_EQUAL(process_refused(&ground.process, &ground.stop, &ground.error), 0);
     CU_ASSERT(is_protection(&ground, 5 * 8 + 2));
     end(&ground);

@@ -16,7 +16,7 @@
 
 static const char *const environment[] = {"LC_ALL=C", "PATH=/usr/bin:/bin", NULL};
 
-/* A whole program in a child: what runs it, with as few system calls of our own as possible. */
+/* A whole program in a child, executed with as few system calls of our own as possible. */
 struct program {
     struct space *space;
     struct executor *executor;
@@ -38,7 +38,7 @@ static size_t readable(void *context, uint64_t address)
     return page + 4096 - address;
 }
 
-static void gone(void *context, uint64_t start, uint64_t end)
+static void on_change(void *context, uint64_t start, uint64_t end)
 {
     struct program *program = context;
     executor_invalidate(program->executor, start, end);
@@ -98,7 +98,7 @@ static int64_t system_call(struct program *program, const uint64_t *registers)
     }
 }
 
-/* Never returns. */
+/* Does not return. */
 static void run_program(const char *const *arguments, enum exec_trace trace, bool stepping)
 {
     struct program program = {0};
@@ -119,7 +119,7 @@ static void run_program(const char *const *arguments, enum exec_trace trace, boo
         initial_stack_new(&start, program.space, load, &options, &error) != 0 ||
         executor_begin(program.executor, program.thread, &error) != 0)
         goto out;
-    space_set_listener(program.space, gone, &program);
+    space_set_listener(program.space, on_change, &program);
     program.thread->rip = start.rip;
     program.thread->registers[DECODE_RSP] = start.rsp;
     while (executor_run(program.executor, &stop, &error) == 0 &&
@@ -146,7 +146,7 @@ static void run(void *context)
     run_program(call->arguments, call->trace, call->stepping);
 }
 
-/* As they are installed here: dynamically linked, with vector code in their libraries. Translated
+/* Programs as installed here: dynamically linked, with vector code in their libraries. Translated
  * without a trace, with fetches, with everything; and one branch by branch. */
 static void test_programs(void)
 {

@@ -11,24 +11,24 @@
 #define THREADS 3u
 #define STEPS   400u
 #define DEPTH   12u
-#define BACK    100u /* return addresses of calls: above this one */
+#define BACK    100u /* return addresses of calls are above this one */
 
-/* Places of the random programs. */
+/* Code addresses of the random programs. */
 enum { NOWHERE, FROM, UNTIL, BOTH, PLACES };
 
-/* An instruction: which thread executes it, where it is, and its stack pointer. */
+/* An instruction: its thread, its address, and its stack pointer. */
 struct step {
     unsigned thread;
-    uint64_t address, stack, back; /* back: what the stack pointer points to */
+    uint64_t address, stack, back; /* back: the value at the stack pointer */
 };
 
-/* Return addresses of a thread's calls, and whether its function is among them. */
+/* Return addresses of a thread's calls; one may be that of the region's function. */
 struct frames {
     uint64_t back[DEPTH];
     unsigned depth;
 };
 
-/* --- the twin: knows all frames, and looks at each instruction ------------------------------- */
+/* --- the twin: knows all frames, and examines each instruction -------------------------------- */
 
 struct twin {
     struct region_rules rules;
@@ -112,7 +112,7 @@ static struct region_rules make_rules(uint64_t *random)
 
 /* --- struct regions, with the events of an executor: places and requested counts -------------- */
 
-static void tell_place(struct regions *regions, struct region_call *call, const struct step *step)
+static void report_place(struct regions *regions, struct region_call *call, const struct step *step)
 {
     bool from = step->address == FROM || step->address == BOTH;
     bool until = step->address == UNTIL || step->address == BOTH;
@@ -128,7 +128,7 @@ static void tell_place(struct regions *regions, struct region_call *call, const 
     }
 }
 
-/* Whether all agrees on one program. */
+/* Whether both agree on one program. */
 static bool agree(uint64_t seed)
 {
     uint64_t random = random_seed(seed), counted = 0, pieces = 0;
@@ -149,7 +149,7 @@ static bool agree(uint64_t seed)
         regions_state(&regions, call, &until);
         if (until == counted && counted > 0)
             regions_count(&regions, counted);
-        tell_place(&regions, call, &step);
+        report_place(&regions, call, &step);
         bool captured = regions_state(&regions, call, &until) == REGION_CAPTURED;
         bool expected = twin_step(&twin, &step, frames[step.thread].depth);
         if (captured)
@@ -177,7 +177,7 @@ static void test_twin(void)
     }
 }
 
-/* Gaps are reported only where instructions were left out after captured ones. */
+/* Gaps are reported only if instructions were left out after captured ones. */
 static void test_gaps(void)
 {
     struct regions regions;
@@ -188,7 +188,7 @@ static void test_gaps(void)
     CU_ASSERT_FALSE(regions_begin_piece(&regions, &call)); /* the first */
     CU_ASSERT_FALSE(regions_begin_piece(&regions, &call)); /* still the same */
     regions_count(&regions, 10);
-    regions_reach(&regions, true, true); /* ends, and begins at once: nothing is between them */
+    regions_reach(&regions, true, true); /* ends and begins at once: nothing is left out */
     CU_ASSERT_FALSE(regions_begin_piece(&regions, &call));
     regions_reach(&regions, true, false);
     regions_reach(&regions, false, true);
@@ -196,7 +196,7 @@ static void test_gaps(void)
     CU_ASSERT_EQUAL(regions.regions, 2);
 }
 
-/* A call that longjmp() has left is over where the function is called from further up. */
+/* A call left by longjmp() ends when the function is called from further up the stack. */
 static void test_left_call(void)
 {
     struct regions regions;

@@ -1,4 +1,4 @@
-/* The files that a program's code is from, of programs that are compiled here. */
+/* The files of a program's code, for programs compiled here. */
 #include "capture/exec/kernel/process.h"
 #include "tests/suites.h"
 #include "tests/support/exec_child.h"
@@ -11,17 +11,17 @@
 
 #define LIBRARIES "tests/capture/programs/libraries.c"
 
-struct told {
+struct module_changes {
     unsigned times;
     size_t most;
 };
 
 static void count_loaded(void *context, const struct modules *modules)
 {
-    struct told *told = context;
-    told->times++;
-    if (modules_count(modules) > told->most)
-        told->most = modules_count(modules);
+    struct module_changes *changes = context;
+    changes->times++;
+    if (modules_count(modules) > changes->most)
+        changes->most = modules_count(modules);
 }
 
 /* In a child: runs the program and writes its modules, with a '-' before unloaded ones. */
@@ -29,11 +29,11 @@ static void run(const char *const *arguments, FILE *out)
 {
     static const char *const environment[] = {"LC_ALL=C", NULL};
     static const struct process_operations operations = {.loaded = count_loaded};
-    struct told told = {0};
+    struct module_changes changes = {0};
     struct process_settings settings = {.trace = EXEC_TRACE_NONE,
                                         .stack = {.environment = environment},
                                         .operations = &operations,
-                                        .context = &told};
+                                        .context = &changes};
     struct bt_error error = {.message = ""};
     struct process_end end;
     struct process *process = process_new(arguments[0], arguments, &settings, &error);
@@ -48,12 +48,12 @@ static void run(const char *const *arguments, FILE *out)
         fprintf(out, "%s%s %d\n", module->gone ? "-" : "", module->path,
                 module->gone ? found != module : found == module);
     }
-    fprintf(out, "told %d %d\n", told.times > 0, told.most == modules_count(modules));
+    fprintf(out, "changes %d %d\n", changes.times > 0, changes.most == modules_count(modules));
     modules_write(modules, out);
     process_free(process);
 }
 
-/* What the program itself writes is not of interest. */
+/* Discards the program's own output. */
 static void run_apart(void *context)
 {
     FILE *out = fdopen(dup(STDOUT_FILENO), "w");
@@ -63,7 +63,7 @@ static void run_apart(void *context)
     fclose(out);
 }
 
-/* Until the next call. */
+/* Valid until the next call. */
 static const char *text_of(const char **arguments)
 {
     static struct exec_child child;
@@ -81,7 +81,7 @@ static bool make_library(const char *folder, const char *name, int answer)
     return system(command) == 0;
 }
 
-/* "PREFIXfolder/nameSUFFIX" is in the text. */
+/* Whether "PREFIXfolder/nameSUFFIX" is in the text. */
 static bool has(const char *text, const char *prefix, const char *folder, const char *name,
                 const char *suffix)
 {
@@ -90,7 +90,7 @@ static bool has(const char *text, const char *prefix, const char *folder, const 
     return strstr(text, line) != NULL;
 }
 
-/* One that comes back to where it was is the same one, unless its file is another by now. */
+/* A library loaded again at the same address is the same module, unless its file has changed. */
 static void check_again(const char *folder, const char *program, const char *one)
 {
     char other[FOLDER_PATH_BYTES + 16];
@@ -98,7 +98,7 @@ static void check_again(const char *folder, const char *program, const char *one
     const char *text = text_of((const char *[]){program, one, one, NULL});
     CU_ASSERT(has(text, "\n", folder, "one.so", " 1\n"));
     CU_ASSERT_FALSE(has(text, "\n-", folder, "one.so", ""));
-    CU_ASSERT_PTR_NOT_NULL(strstr(text, "\ntold 1 1\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "\nchanges 1 1\n"));
     CU_ASSERT_FATAL(make_library(folder, "other.so", 3));
     text = text_of((const char *[]){program, one, one, other, NULL});
     CU_ASSERT(has(text, "\n", folder, "one.so", " 1\n"));
@@ -114,7 +114,7 @@ static void check_libraries(const char *folder)
     CU_ASSERT_FATAL(exec_child_compile(program, LIBRARIES, "-O1 -ldl"));
     CU_ASSERT_FATAL(make_library(folder, "one.so", 1) && make_library(folder, "two.so", 2));
     const char *text = text_of((const char *[]){program, one, two, NULL});
-    /* the program comes first and stays; one library is unloaded, the other is not */
+    /* the program is first and stays; one library is unloaded, the other is not */
     CU_ASSERT_EQUAL(strncmp(text, program, strlen(program)), 0);
     CU_ASSERT(has(text, "", folder, "program", " 1\n"));
     CU_ASSERT(has(text, "\n-", folder, "one.so", " 1\n"));
@@ -122,7 +122,7 @@ static void check_libraries(const char *folder)
     CU_ASSERT(has(text, "\n", folder, "program", "@0x10000000\n"));
     CU_ASSERT(has(text, "\n", folder, "one.so", "@0x"));
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "/libc.so.6 1\n"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(text, "\ntold 1 1\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "\nchanges 1 1\n"));
     check_again(folder, program, one);
 }
 
@@ -131,7 +131,7 @@ static void check_fixed(const char *folder, const char *options)
     char program[FOLDER_PATH_BYTES + 16];
     snprintf(program, sizeof program, "%s/fixed", folder);
     bool made = exec_child_compile(program, LIBRARIES, options);
-    CU_ASSERT(made || strstr(options, "-static")); /* not everybody has static libraries */
+    CU_ASSERT(made || strstr(options, "-static")); /* static libraries may be missing */
     if (!made)
         return;
     const char *text = text_of((const char *[]){program, NULL});
@@ -150,6 +150,6 @@ static void test_modules(void)
     folder_remove(folder);
 }
 
-static const struct test_case cases[] = {{"files that are loaded", test_modules}, {NULL, NULL}};
+static const struct test_case cases[] = {{"loaded files", test_modules}, {NULL, NULL}};
 
 TEST_SUITE_XSAVE(exec_modules, cases)

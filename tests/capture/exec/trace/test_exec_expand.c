@@ -27,7 +27,7 @@ static int take(void *context, struct record *records, size_t count)
 }
 
 /* A block of random references, some of them through fs, some through entries, some through both;
- * here and there one that repeats. */
+ * one may be repeated. */
 static void make_block(struct block *block, struct code_cache *cache, uint64_t *state)
 {
     unsigned records = (unsigned)(random_next(state) % 60 + 1);
@@ -68,11 +68,11 @@ static void make_entries(uint32_t *entries, uint64_t *state)
     for (unsigned i = 0; i < EXECUTIONS; i++) {
         uint32_t *entry = entries + (size_t)i * SLOTS;
         entry[0] = (uint32_t)(random_next(state) % BLOCKS);
-        entry[3] = entry[1] - (uint32_t)(random_next(state) % 100); /* what repeats */
+        entry[3] = entry[1] - (uint32_t)(random_next(state) % 100); /* repeated */
     }
 }
 
-/* In pieces, as buffers are full at any block. */
+/* In pieces, as a buffer may be full at any block. */
 static void expand(struct trace_expander *expander, const uint32_t *entries, uint64_t seed)
 {
     uint64_t state = seed;
@@ -126,7 +126,7 @@ static void compare(uint64_t seed, uint32_t *entries, struct output *outputs)
     code_cache_free(cache);
 }
 
-/* Records are the same, whether a block's code writes them or its lists are gone through. */
+/* A block's code and the interpretation of its lists give the same records. */
 static void test_code(void)
 {
     uint32_t *entries = malloc(sizeof *entries * EXECUTIONS * SLOTS);

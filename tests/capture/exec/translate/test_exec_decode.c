@@ -18,7 +18,7 @@ static const char *const forms[] = {
     "",        " table",         " bits",   " repeated", " opmask", " packed", " vector mask",
     " gather", " gather vector", " frames", " xsave"};
 
-/* Bytes of "48 8b 05" and so on. */
+/* Parses "48 8b 05" and so on. */
 static size_t parse(const char *text, uint8_t *bytes)
 {
     size_t size = 0;
@@ -31,7 +31,7 @@ static size_t parse(const char *text, uint8_t *bytes)
     return size;
 }
 
-/* An instruction's kind and accesses as text: "straight; r8 rsp; w4 rbx+rcx*4+16". */
+/* Prints an instruction's kind and accesses: "straight; r8 rsp; w4 rbx+rcx*4+16". */
 static void describe(const struct decode_instruction *instruction, char *text, size_t room)
 {
     size_t at = (size_t)snprintf(text, room, "%s", kinds[instruction->kind]);
@@ -159,7 +159,7 @@ static void test_forms(void)
     }
 }
 
-/* Nothing of it may be read; and an instruction that is cut off is none. */
+/* Reads no byte beyond the size; a truncated instruction is invalid. */
 static void test_sizes(void)
 {
     struct decode_instruction instruction;
@@ -214,8 +214,8 @@ static void test_registers(void)
     CU_ASSERT_EQUAL(instruction.rip_displacement, 3);
 }
 
-/* What Zydis leaves out, of instructions that few processors have or that depend on a hypervisor.
- */
+/* Operands that Zydis omits, of instructions that few processors have or that depend on a
+ * hypervisor. */
 static void test_implicit(void)
 {
     const unsigned low = 0xff & ~(1u << DECODE_RSP);
@@ -237,7 +237,7 @@ static void test_implicit(void)
     CU_ASSERT_FALSE(instruction.vector);
 }
 
-/* Any bytes: never beyond what is given, and an instruction ends where it says. */
+/* Random bytes: never reads beyond them, and reports the length correctly. */
 static void test_random(void)
 {
     uint64_t random = random_seed(61);

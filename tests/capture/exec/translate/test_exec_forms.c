@@ -1,5 +1,5 @@
-/* What decode() says of the registers and flags of every instruction form, compared with what the
- * processor does. */
+/* The registers and flags that decode() reports for every instruction form, compared with the
+ * processor's behaviour. */
 #include "tests/suites.h"
 #include "tests/support/exec_rig.h"
 #include "tests/support/instruction_forms.h"
@@ -11,11 +11,11 @@
 #include <string.h>
 
 #define CODE    EXEC_RIG_CODE
-#define LANDING (CODE + 0x80u) /* where indirect branches go */
+#define LANDING (CODE + 0x80u) /* target of indirect branches */
 #define PADDING 0x1000u        /* bytes of int3 around the instruction */
 #define INT3    0xcc
 #define SAMPLES 8u
-#define MORE    4u     /* times as many where all have faulted so far */
+#define MORE    4u     /* times as many while all have faulted */
 #define PLACES  16u    /* attempts to put all operands into the region */
 #define FLAGS   0xcd5u /* the status flags, and the direction flag */
 
@@ -49,7 +49,7 @@ static const struct {
     {ZYDIS_MNEMONIC_SKINIT, "for hypervisors only"},
 };
 
-/* NULL: it is executed. */
+/* Returns the reason why a form is not executed, or NULL. */
 static const char *reason_against(const struct instruction_form *form,
                                   const struct decode_instruction *decoded)
 {
@@ -67,15 +67,15 @@ static const char *reason_against(const struct instruction_form *form,
     }
     if (form->made.instruction.meta.category == ZYDIS_CATEGORY_IO ||
         form->made.instruction.meta.category == ZYDIS_CATEGORY_IOSTRINGOP)
-        return "for who may use ports";
+        return "for users with access to ports";
     for (size_t i = 0; i < sizeof not_executed / sizeof *not_executed; i++)
         if (not_executed[i].mnemonic == form->made.instruction.mnemonic)
             return not_executed[i].reason;
     return NULL;
 }
 
-/* Whether results depend on more than registers, flags and memory: time, chance, the processor that
- * the system chose, or addresses of earlier x87 instructions. */
+/* Whether results depend on more than registers, flags and memory: time, chance, the processor
+ * chosen by the system, or addresses of earlier x87 instructions. */
 static bool is_unrepeatable(ZydisMnemonic mnemonic)
 {
     static const ZydisMnemonic mnemonics[] = {
@@ -123,7 +123,7 @@ static bool came_to_end(const struct outcome *outcome)
 
 enum kind { ANY, ZEROS, SAME, DIVISIBLE, KINDS };
 
-/* Of any values, all 0, all the same, or such that a division has a result. */
+/* Random values, all 0, all the same, or such that a division succeeds. */
 static void choose_registers(struct machine *machine, enum kind kind, uint64_t *random)
 {
     random_machine(machine, random);
@@ -135,7 +135,7 @@ static void choose_registers(struct machine *machine, enum kind kind, uint64_t *
     }
 }
 
-/* What the instruction finds at the addresses that it uses, and in a register that it jumps to. */
+/* Prepares the memory operands of the instruction, and a register that it jumps to. */
 static void choose_memory(struct trial *trial, enum kind kind, uint64_t *random)
 {
     const uint64_t landing = LANDING, flags = 0x202 | (random_next(random) & FLAGS);
@@ -155,7 +155,7 @@ static void choose_memory(struct trial *trial, enum kind kind, uint64_t *random)
     random_instruction_fill(&trial->form->made, &trial->before, random, trial->memory, &region);
 }
 
-/* False: its operands cannot be put into the region. */
+/* False if its operands cannot be moved into the region. */
 static bool make_trial(struct exec_rig *rig, struct trial *trial, struct instruction_form *form,
                        enum kind kind, uint64_t *random)
 {
@@ -170,7 +170,7 @@ static bool make_trial(struct exec_rig *rig, struct trial *trial, struct instruc
     if (!placed)
         return false;
     trial->before.rip = CODE;
-    if (form->made.instruction.mnemonic == ZYDIS_MNEMONIC_CLZERO) /* no operand to place */
+    if (form->made.instruction.mnemonic == ZYDIS_MNEMONIC_CLZERO) /* no operand to move */
         trial->before.registers[DECODE_RAX] = EXEC_RIG_DATA + EXEC_RIG_DATA_BYTES / 2;
     if (kind == ZEROS && (form->made.instruction.attributes &
                           (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)))
@@ -182,8 +182,8 @@ static bool make_trial(struct exec_rig *rig, struct trial *trial, struct instruc
     return true;
 }
 
-/* --- what it wrote ------------------------------------------------------------------------------
- */
+/* --- writes
+ * ------------------------------------------------------------------------------------ */
 
 static bool complain(const struct trial *trial, const char *what, unsigned number)
 {
@@ -194,8 +194,8 @@ static bool complain(const struct trial *trial, const char *what, unsigned numbe
     return false;
 }
 
-/* Puts into *machine what `before` has of these registers and flags (adjusted where the instruction
- * came to its end), and of vector registers unless it uses them. */
+/* Copies these registers and flags from `before` to *machine (adjusted if the instruction
+ * completed), and vector registers unless the instruction uses them. */
 static void keep(const struct trial *trial, const struct machine *before, unsigned registers,
                  uint64_t flags, bool ended, struct machine *machine)
 {
@@ -234,12 +234,13 @@ static bool check_written(const struct trial *trial, const struct outcome *outco
     return good;
 }
 
-/* --- what it read -------------------------------------------------------------------------------
- */
+/* --- reads
+ * ------------------------------------------------------------------------------------- */
 
 #define VECTORS (DECODE_REGISTERS + 12u) /* all vector registers, after registers and flags */
 
-/* Whether the instruction is said not to depend on general register, flag or vector registers. */
+/* Whether decode() reports that the instruction does not depend on a general register, a flag or
+ * the vector registers. */
 static bool is_free(const struct trial *trial, unsigned what)
 {
     if (what == VECTORS)
@@ -260,8 +261,8 @@ static void change(struct machine *machine, const struct machine *other, unsigne
         machine->flags ^= (uint64_t)1 << (what - DECODE_REGISTERS);
 }
 
-/* Whether the instruction does with other values in `changed` what it did; its own results of what
- * is not repeatable apart. */
+/* Whether the instruction has the same results with other values in `changed`, except for results
+ * that are not repeatable. */
 static bool is_same(const struct trial *trial, const struct machine *changed,
                     const struct outcome *one, const struct outcome *other)
 {
@@ -309,12 +310,12 @@ static bool check_read(struct exec_rig *rig, const struct trial *trial, const st
     return good && complain(trial, "depends on several registers", 0);
 }
 
-/* --- what decode() says without need ------------------------------------------------------------
- */
+/* --- unnecessary dependencies
+ * ------------------------------------------------------------------ */
 
 struct use {
     unsigned ended;
-    uint16_t needless; /* registers that are said to be written and were not */
+    uint16_t needless; /* registers reported as written, which were not */
     bool vector;       /* vector registers made a difference */
 };
 
@@ -342,9 +343,9 @@ static void note_use(struct exec_rig *rig, const struct trial *trial, const stru
 static void list_needless(const struct trial *trial, const struct use *use)
 {
     if (use->ended && use->needless)
-        complain(trial, "needlessly written: registers", use->needless);
+        complain(trial, "not written: registers", use->needless);
     if (use->ended && trial->decoded.vector && !use->vector)
-        complain(trial, "needlessly vector:", 1);
+        complain(trial, "no vector registers:", 1);
 }
 
 /* --- all forms ----------------------------------------------------------------------------------
@@ -353,8 +354,8 @@ static void list_needless(const struct trial *trial, const struct use *use)
 struct walk {
     struct exec_rig rig;
     uint64_t random;
-    unsigned samples; /* of each form */
-    bool lists;       /* what decode() says without need */
+    unsigned samples; /* per form */
+    bool lists;       /* unnecessary dependencies */
     unsigned executed, missing, not_executed, faulted, failed;
 };
 

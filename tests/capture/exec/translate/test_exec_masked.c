@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 
 #define FORMS_MIN  4000u /* that any Zydis knows */
-#define FORMS_512F 1000u /* of these in AVX512F */
+#define FORMS_512F 1000u /* those of AVX512F */
 #define VEX_FORMS  32u
 
 static void print_form(const struct random_instruction *form, const char *what)
@@ -61,7 +61,7 @@ static void test_suppression(void)
  */
 
 #define PAGE   4096u
-#define MAPPED 0x50001000u /* a page between two that are not mapped */
+#define MAPPED 0x50001000u /* a page between two unmapped ones */
 #define INSIDE (MAPPED + PAGE / 2)
 #define MXCSR  24u /* in XSAVE's area */
 #define INT3   0xccu
@@ -69,12 +69,12 @@ static void test_suppression(void)
 struct probe {
     struct exec_rig rig;
     uint64_t random;
-    uint64_t code; /* address of the form */
+    uint64_t code; /* address of the form's code */
     struct machine machine;
     unsigned ran, lacking, failed;
 };
 
-/* The bytes that are accessed, from the operand's address on: none where both are the same. */
+/* The bytes accessed, relative to the operand's address; empty if both are equal. */
 struct extent {
     int64_t low, high;
 };
@@ -113,7 +113,7 @@ static void set_machine(struct probe *probe, const struct random_instruction *fo
                &mask, sizeof mask);
 }
 
-/* What exec records; false where it did not come to the end. */
+/* The extent that exec records; false if the code did not complete. */
 static bool recorded_extent(struct probe *probe, struct extent *extent)
 {
     exec_rig_load(&probe->rig, &probe->machine);
@@ -142,15 +142,16 @@ static enum outcome run_at(const struct probe *probe, uint64_t address)
     return end.signal == SIGSEGV && end.code == SEGV_MAPERR ? PAGE_FAULT : OTHER;
 }
 
-/* A broadcast of several elements: the manual does not say that those that no lane uses are left
- * alone, and a processor that reads them is none that fails a test. */
+/* A broadcast of several elements: the manual does not promise that elements without a lane are not
+ * read, so a processor may read them. */
 static bool may_read_more(const struct random_instruction *form)
 {
     return form->instruction.avx.broadcast.is_static && masked_form_memory(form)->element_count > 1;
 }
 
-/* Whether the bytes are exactly these: they lie up to the page's end and from its begin on, and
- * then one byte farther. Most of these places say nothing of operands that must be aligned. */
+/* Whether the access has exactly this extent: it succeeds up to a page's end and from a page's
+ * start, and faults one byte farther. Operands that must be aligned skip most of these
+ * addresses. */
 static const char *compare_natively(const struct probe *probe,
                                     const struct random_instruction *form, struct extent extent)
 {
@@ -158,7 +159,7 @@ static const char *compare_natively(const struct probe *probe,
     if (extent.low == extent.high)
         return run_at(probe, end) == PAGE_FAULT ? "accesses memory that is not recorded" : NULL;
     if (run_at(probe, end) == ENDED)
-        return "accesses nothing, and is recorded";
+        return "accesses nothing, but is recorded";
     if (!may_read_more(form) && (run_at(probe, end - (uint64_t)extent.high) == PAGE_FAULT ||
                                  run_at(probe, MAPPED - (uint64_t)extent.low) == PAGE_FAULT))
         return "accesses more than is recorded";
@@ -204,7 +205,7 @@ static void probe_form(void *context, const struct random_instruction *form)
             return;
         }
         what = recorded_extent(probe, &extent) ? compare_natively(probe, form, extent)
-                                               : "comes to its end only on the processor";
+                                               : "completes only on the processor";
     }
     probe->ran++;
     if (what && ++probe->failed <= 20) {
@@ -216,7 +217,7 @@ static void probe_form(void *context, const struct random_instruction *form)
 typedef unsigned each_function(void (*visit)(void *context, const struct random_instruction *form),
                                void *context);
 
-/* How many forms the processor has. */
+/* Number of forms that the processor has. */
 static unsigned probe_all(each_function *each)
 {
     static struct probe probe;
@@ -242,7 +243,7 @@ static void test_natively(void)
         CU_ASSERT(probe_all(masked_forms_each) > FORMS_512F);
 }
 
-/* QEMU's emulation faults where a mask bit is clear. */
+/* QEMU's emulation faults even if the mask bit is clear. */
 static void test_vex_natively(void)
 {
     if (__builtin_cpu_supports("avx2") && !native_is_emulated())

@@ -12,7 +12,7 @@
 #define INT3   0xccu
 #define PLACES 100000u /* of code, 64 bytes each */
 
-#define NOWHERE 0x50000000u /* where nothing is mapped */
+#define NOWHERE 0x50000000u /* an unmapped address */
 
 static const struct region region = {.address = EXEC_RIG_DATA, .size = EXEC_RIG_DATA_BYTES};
 
@@ -57,7 +57,7 @@ static void print_records(const struct exec_rig *rig, const struct reference *re
 typedef void make_function(struct random_instruction *made, uint64_t *random, uint64_t address,
                            const struct region *region);
 
-/* How often a form of references was met in an instruction that came to its end. */
+/* How often a form of references was executed to its end. */
 static unsigned met[DECODE_XSAVE + 1], met_xsave[DECODE_XSAVE_RESTORE + 1];
 
 static void note_forms(const struct random_instruction *made)
@@ -71,7 +71,8 @@ static void note_forms(const struct random_instruction *made)
     }
 }
 
-/* One random instruction with random registers, natively and translated. True: both the same. */
+/* Executes one random instruction with random registers, natively and translated. Returns whether
+ * the results are equal. */
 static bool try_one(struct exec_rig *rig, make_function *make, uint64_t *random, uint64_t address,
                     bool verbose, unsigned *ran)
 {
@@ -109,7 +110,7 @@ static bool try_one(struct exec_rig *rig, make_function *make, uint64_t *random,
         note_forms(&made);
         count = random_instruction_references(&made, &before, &native, references);
         if (!difference && stop.reason != EXECUTOR_TRAP)
-            difference = "did not come to the end";
+            difference = "did not complete";
         if (!difference && !same_records(rig, &made, address, references, count))
             difference = "references";
     } else if (!difference &&
@@ -127,8 +128,8 @@ static bool try_one(struct exec_rig *rig, make_function *make, uint64_t *random,
     return !difference;
 }
 
-/* The same again: components in their initial state may count as in use after an interrupt, and
- * xsave and its relatives store whether they do (Intel SDM, volume 1, 13.6). */
+/* Executes it again: components in their initial state may count as in use after an interrupt,
+ * which xsave and its relatives store (Intel SDM, volume 1, 13.6). */
 static bool try_again(struct exec_rig *rig, make_function *make, uint64_t *random, uint64_t address,
                       unsigned *ran)
 {
@@ -143,7 +144,7 @@ static bool try_again(struct exec_rig *rig, make_function *make, uint64_t *rando
     return false;
 }
 
-/* How many of them came to their end. */
+/* Returns how many of them completed. */
 static unsigned try_many(make_function *make, unsigned limit)
 {
     struct exec_rig rig;
@@ -173,8 +174,8 @@ static void test_gathers(void)
     CU_ASSERT(ran > 250 || !__builtin_cpu_supports("avx2"));
 }
 
-/* An instruction whose opmask lets nothing through, with its operand where there is no memory: what
- * is said to touch nothing then has to come to its end. */
+/* An instruction with an empty opmask and an unmapped operand completes if decode() reports no
+ * access. */
 static bool try_masked(struct exec_rig *rig, uint64_t *random)
 {
     static const struct region nowhere = {.address = NOWHERE, .size = EXEC_RIG_DATA_BYTES};
@@ -200,7 +201,7 @@ static bool try_masked(struct exec_rig *rig, uint64_t *random)
     if (end.signal != SIGSEGV)
         return true;
     print_instruction(&made);
-    printf("touches memory under an empty mask\n");
+    printf("accesses memory under an empty mask\n");
     return false;
 }
 
@@ -230,7 +231,7 @@ static void test_xsave(void)
     CU_ASSERT(ran > 1000);
 }
 
-/* What was never met is tested by nothing above. Of the tests before this one. */
+/* The tests before this one must have covered every form. */
 static void test_forms(void)
 {
     bool wide = __builtin_cpu_supports("avx512f"), vectors = __builtin_cpu_supports("avx2");
@@ -238,18 +239,18 @@ static void test_forms(void)
         bool masked =
             form == DECODE_OPMASK || form == DECODE_OPMASK_PACKED || form == DECODE_GATHER;
         if (met[form] == 0)
-            printf("form %u of references was not met\n", form);
+            printf("form %u of references was not covered\n", form);
         CU_ASSERT(met[form] > 0 || (masked && !wide) || (form == DECODE_GATHER_VECTOR && !vectors));
     }
     for (unsigned i = 0; i <= DECODE_XSAVE_RESTORE; i++) {
         if (met_xsave[i] == 0)
-            printf("kind %u of xsave was not met\n", i);
+            printf("kind %u of xsave was not covered\n", i);
         CU_ASSERT(met_xsave[i] > 0 || i == DECODE_XSAVE_IN_USE || i == DECODE_XSAVE_COMPACT);
     }
 }
 
-/* --- blocks that use the same registers again and again -----------------------------------------
- */
+/* --- blocks that reuse registers
+ * ---------------------------------------------------------------- */
 
 #define BASE   3u /* rbx and r13 point into the data, */
 #define BASE_2 13u
@@ -340,14 +341,14 @@ static void put_stack(struct code *code, uint64_t *random)
     put(code, sizes[which], some[which]);
 }
 
-/* A few string instructions, xlat, and bit tests, whose entries have other shapes. */
+/* A few string instructions, xlat, and bit tests, whose entries have other formats. */
 static void put_odd(struct code *code, uint64_t *random)
 {
     static const uint8_t some[][14] = {
         {0x49, 0x8d, 0x7d, 0x00, 0x48, 0x8d, 0x73, 0x01, 0xb9, 5, 0, 0, 0}, /* lea rdi, rsi; ecx */
         {0xf3, 0xa4},                                                       /* rep movsb */
         {0xd7},                                                             /* xlat */
-        /* bts [rbx], rsi; cmp rax, rax: the flags that bts leaves are a processor's own affair */
+        /* bts [rbx], rsi; cmp rax, rax: the flags that bts leaves depend on the processor */
         {0x48, 0x0f, 0xab, 0x33, 0x48, 0x39, 0xc0},
         {0x48, 0x0f, 0xb1, 0x4b, 0x08}}; /* cmpxchg [rbx+8], rcx */
     static const uint8_t count[] = {0x48, 0xc7, 0xc6, 9, 0, 0, 0};
@@ -391,7 +392,7 @@ static bool same_run(const struct exec_rig *rig, const struct record *records, s
            memcmp(rig->records, records, count * sizeof *records) == 0;
 }
 
-/* Prints the first record that is not as expected. */
+/* Prints the first unexpected record. */
 static void print_difference(const struct exec_rig *rig, const struct record *records, size_t count)
 {
     for (size_t i = 0; i < count && i < rig->count; i++)
@@ -404,7 +405,8 @@ static void print_difference(const struct exec_rig *rig, const struct record *re
     printf("%zu records, expected %zu\n", rig->count, count);
 }
 
-/* The code natively and translated, with the same registers and memory. True: both the same. */
+/* Runs the code natively and translated, with the same registers and memory. Returns whether the
+ * results are equal. */
 static bool same_block(struct exec_rig *rig, const struct code *code, const struct machine *before,
                        const uint8_t *memory)
 {
@@ -467,12 +469,13 @@ static void test_blocks(void)
     exec_rig_end(&rig);
 }
 
-/* --- string instructions between accesses through the registers that they move ------------------
- */
+/* --- string instructions between accesses through the registers that they change
+ * ---------------- */
 
-#define COUNT 3u /* repetitions at most */
+#define COUNT 3u /* maximum number of repetitions */
 
-/* One of movs, cmps, stos, lods, scas: repeated or not, of every width, of 32-bit addresses too. */
+/* One of movs, cmps, stos, lods, scas: repeated or not, of every width, also with 32-bit
+ * addresses. */
 static void put_string(struct code *code, unsigned which)
 {
     static const uint8_t opcodes[] = {0xa4, 0xa6, 0xaa, 0xac, 0xae}, repeat[] = {0, 0xf3, 0xf2};
@@ -509,7 +512,7 @@ static bool try_string(struct exec_rig *rig, unsigned which, unsigned how, uint6
     before.registers[DECODE_RAX] = 0;
     before.registers[DECODE_RSI] = EXEC_RIG_DATA + 0x1800;
     before.registers[DECODE_RDI] = EXEC_RIG_DATA + 0x2000;
-    memset(memory, 0, sizeof memory); /* all are the same, or hardly any */
+    memset(memory, 0, sizeof memory); /* all equal, or few */
     if (how >> 2)
         random_fill(random, memory, sizeof memory);
     return same_block(rig, &code, &before, memory);
@@ -534,7 +537,7 @@ static const struct test_case cases[] = {{"random instructions", test_random},
                                          {"compressed and expanded", test_packs},
                                          {"xsave and xrstor", test_xsave},
                                          {"all forms of references", test_forms},
-                                         {"blocks that use the same registers again", test_blocks},
+                                         {"blocks that reuse registers", test_blocks},
                                          {"accesses after string instructions", test_strings},
                                          {NULL, NULL}};
 TEST_SUITE_XSAVE(exec_translate, cases)

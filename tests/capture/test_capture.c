@@ -1,35 +1,15 @@
 /* Captures of scripted sources: the files contain exactly the records and losses of the source. */
-#include "capture/capture.h"
+#include "tests/capture/capture_fixture.h"
 
 #include "capture/status_json.h"
 #include "tests/suites.h"
-#include "tests/support/capture_check.h"
-#include "tests/support/folder.h"
 #include "tests/support/random.h"
 
 #include <stdio.h>
 #include <string.h>
 
-struct setting {
-    char folder[FOLDER_PATH_BYTES];
-    struct capture_settings settings;
-    struct script script;
-    struct capture_status status;
-    struct capture_check check;
-};
-
-static void set_up(struct setting *s)
-{
-    memset(s, 0, sizeof *s);
-    folder_make(s->folder);
-    s->settings = capture_settings_default();
-    snprintf(s->settings.prefix, sizeof s->settings.prefix, "%s/t", s->folder);
-    s->settings.workers = 2;
-    s->script = (struct script){.seed = 1, .total = 100000, .chunk = 100};
-}
-
 /* Runs a capture to its end and checks its files. */
-static void run(struct setting *s)
+static void run(struct capture_fixture *s)
 {
     struct bt_error error = {0};
     bool closed = false;
@@ -47,14 +27,14 @@ static void run(struct setting *s)
     CU_ASSERT_EQUAL(s->status.files, s->check.files + s->check.first_number - 1);
 }
 
-static void tear_down(struct setting *s)
+static void tear_down(struct capture_fixture *s)
 {
     folder_remove(s->folder);
 }
 
 static void test_everything(void)
 {
-    struct setting s;
+    struct capture_fixture s;
     set_up(&s);
     run(&s);
     CU_ASSERT_EQUAL(s.check.records, s.script.total);
@@ -65,7 +45,7 @@ static void test_everything(void)
 
 static void test_nothing(void)
 {
-    struct setting s;
+    struct capture_fixture s;
     set_up(&s);
     s.script.total = 0;
     run(&s);
@@ -78,7 +58,7 @@ static void test_nothing(void)
 /* The last report of a source may be a loss. */
 static void test_only_losses(void)
 {
-    struct setting s;
+    struct capture_fixture s;
     set_up(&s);
     s.script.total = 5000;
     s.script.lost_percent = 100;
@@ -90,7 +70,7 @@ static void test_only_losses(void)
 
 static void test_rotation_by_size(void)
 {
-    struct setting s;
+    struct capture_fixture s;
     set_up(&s);
     s.settings.rotate_bytes = 20000;
     run(&s);
@@ -104,7 +84,7 @@ static void test_rotation_by_size(void)
 
 static void test_ring(void)
 {
-    struct setting s;
+    struct capture_fixture s;
     set_up(&s);
     s.settings.rotate_bytes = 20000;
     s.settings.keep = 3;
@@ -119,7 +99,7 @@ static void test_stop_records(void)
 {
     static const uint64_t limits[] = {1, 99, 100, 101, 87381, 87382, 99999, 100000};
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
-        struct setting s;
+        struct capture_fixture s;
         set_up(&s);
         s.script.lost_percent = 10;
         s.script.total = 200000;
@@ -136,7 +116,7 @@ static void test_stop_records(void)
 
 static void test_stop_bytes(void)
 {
-    struct setting s;
+    struct capture_fixture s;
     set_up(&s);
     s.settings.rotate_bytes = 20000;
     s.settings.stop_bytes = 100000;
@@ -150,7 +130,7 @@ static void test_stop_bytes(void)
 
 static void test_stop_files(void)
 {
-    struct setting s;
+    struct capture_fixture s;
     set_up(&s);
     s.settings.rotate_bytes = 20000;
     s.settings.stop_files = 4;
@@ -165,7 +145,7 @@ static void test_stop_time(void)
     /* on a slow machine, the first of these times may pass before the source gets processor time */
     uint64_t records = 0;
     for (int64_t stop_ns = 60000000; records == 0 && stop_ns < 100000000000; stop_ns *= 4) {
-        struct setting s;
+        struct capture_fixture s;
         set_up(&s);
         s.script.total = UINT64_MAX / 4;
         s.script.pause_ns = 1000000;
@@ -184,7 +164,7 @@ static void test_stop_time(void)
 /* A quiet bus: files come from the timer. */
 static void test_rotation_by_time(void)
 {
-    struct setting s;
+    struct capture_fixture s;
     set_up(&s);
     s.script.total = 50;
     s.script.lingers = true;
@@ -199,7 +179,7 @@ static void test_rotation_by_time(void)
 
 static void test_rotation_by_clock(void)
 {
-    struct setting s;
+    struct capture_fixture s;
     set_up(&s);
     s.script.total = 100000000;
     s.script.pause_ns = 1000000;
@@ -227,7 +207,7 @@ static void check_unknown(struct capture *capture, const char *why)
 }
 
 /* Waits for an end at which nothing is missing. */
-static void check_ended(struct setting *s, struct capture *capture)
+static void check_ended(struct capture_fixture *s, struct capture *capture)
 {
     CU_ASSERT(capture_wait(capture, -1));
     capture_get_status(capture, &s->status);
@@ -243,7 +223,7 @@ static void check_ended(struct setting *s, struct capture *capture)
  * board that does not answer delays the end for a limited time only. */
 static void test_flush(void)
 {
-    struct setting s;
+    struct capture_fixture s;
     set_up(&s);
     s.script.total = 10;
     s.script.ignores_stop = true;
@@ -274,7 +254,7 @@ static void test_flush(void)
 static void test_endless_times(void)
 {
     for (uint64_t seed = 1; seed <= 20; seed++) {
-        struct setting s;
+        struct capture_fixture s;
         set_up(&s);
         s.script.seed = seed;
         s.script.total = 500;
@@ -295,7 +275,7 @@ static void test_endless_times(void)
  * accepts afterwards is unknown. */
 static void test_silent_at_a_limit(void)
 {
-    struct setting s;
+    struct capture_fixture s;
     set_up(&s);
     s.script.total = 10;
     s.script.ignores_stop = true;
@@ -318,7 +298,7 @@ static void test_silent_at_a_limit(void)
 static void test_disconnected_at_the_end(void)
 {
     for (int limit = 0; limit < 2; limit++) {
-        struct setting s;
+        struct capture_fixture s;
         set_up(&s);
         s.script.total = 10;
         s.script.disconnected = true;
@@ -343,8 +323,8 @@ static void test_disconnected_at_the_end(void)
  * written, or counted after a limit. */
 static void test_long_backlog(void)
 {
-    struct setting limited;
-    struct setting stopped;
+    struct capture_fixture limited;
+    struct capture_fixture stopped;
     set_up(&limited);
     limited.script.total = 10000;
     limited.script.chunk = 20;
@@ -378,7 +358,7 @@ static void test_long_backlog(void)
  * board to stop: it could not read, so it does not give the board up. */
 static void test_stopped_process(void)
 {
-    struct setting s;
+    struct capture_fixture s;
     set_up(&s);
     s.script.total = 1000;
     s.script.after_stop = 1000;
@@ -395,7 +375,7 @@ static void test_stopped_process(void)
 /* A stopped capture writes all data in transit. */
 static void test_stop_by_hand(void)
 {
-    struct setting s;
+    struct capture_fixture s;
     set_up(&s);
     s.script.total = UINT64_MAX / 4;
     s.script.pause_ns = 100000;
@@ -430,7 +410,7 @@ static void test_stop_by_hand(void)
 
 static void test_unplugged(void)
 {
-    struct setting s;
+    struct capture_fixture s;
     set_up(&s);
     s.script.end = BT_CLOSED;
     s.script.lost_percent = 5;
@@ -447,7 +427,7 @@ static void test_unplugged(void)
 /* A source that does not wait, with slow workers: records are dropped and counted. */
 static void test_drop(void)
 {
-    struct setting s;
+    struct capture_fixture s;
     set_up(&s);
     s.script.total = 2000000;
     s.script.lost_percent = 1;
@@ -468,7 +448,7 @@ static void test_drop(void)
 /* Returns the compressed size of a capture with a full queue, with or without the hurry mode. */
 static uint64_t compressed_bytes(bool hurry)
 {
-    struct setting s;
+    struct capture_fixture s;
     set_up(&s);
     s.script.total = 1000000;
     s.settings.workers = 1;
@@ -496,7 +476,7 @@ static uint64_t maybe(uint64_t *random, uint64_t low, uint64_t high)
     return random_below(random, 2) ? low + random_below(random, high - low) : 0;
 }
 
-static void randomise(struct setting *s, uint64_t *random)
+static void randomise(struct capture_fixture *s, uint64_t *random)
 {
     s->script.seed = random_next(random) | 1;
     s->script.total = random_below(random, 30000);
@@ -525,7 +505,7 @@ static void randomise(struct setting *s, uint64_t *random)
         s->script.total /= 20; /* a member for every few records takes long */
 }
 
-static void check_limits(const struct setting *s)
+static void check_limits(const struct capture_fixture *s)
 {
     const struct capture_settings *settings = &s->settings;
     bool own_blocks = settings->block_records == 0;
@@ -554,7 +534,7 @@ static void test_random(void)
 {
     uint64_t random = 20261120;
     for (int i = 0; i < 2000; i++) {
-        struct setting s;
+        struct capture_fixture s;
         set_up(&s);
         randomise(&s, &random);
         run(&s);

@@ -1,10 +1,9 @@
 /* Captures with failures: full disks, kills, prefixes in use, folders without permission. */
 #define _DEFAULT_SOURCE /* mallinfo2, kill, RLIMIT_FSIZE as Linux has them */
-#include "capture/capture.h"
+#include "tests/capture/capture_fixture.h"
+
 #include "formats/base/file_lock.h"
 #include "tests/suites.h"
-#include "tests/support/capture_check.h"
-#include "tests/support/folder.h"
 #include "tests/support/full_disk.h"
 #include "tests/support/random.h"
 
@@ -19,30 +18,13 @@
 #include <time.h>
 #include <unistd.h>
 
-struct setting {
-    char folder[FOLDER_PATH_BYTES];
-    struct capture_settings settings;
-    struct script script;
-    struct capture_check check;
-};
-
-static void set_up(struct setting *s)
-{
-    memset(s, 0, sizeof *s);
-    folder_make(s->folder);
-    s->settings = capture_settings_default();
-    snprintf(s->settings.prefix, sizeof s->settings.prefix, "%s/t", s->folder);
-    s->settings.workers = 2;
-    s->script = (struct script){.seed = 1, .total = 100000, .chunk = 100};
-}
-
-static struct capture *start(struct setting *s, struct bt_error *error)
+static struct capture *start(struct capture_fixture *s, struct bt_error *error)
 {
     memset(error, 0, sizeof *error);
     return capture_new(&s->settings, scripted_source_new(&s->script, NULL), error);
 }
 
-static size_t count_files(const struct setting *s, const char *ending)
+static size_t count_files(const struct capture_fixture *s, const char *ending)
 {
     struct folder_list list = folder_list(s->folder, ending);
     size_t count = list.count;
@@ -51,7 +33,7 @@ static size_t count_files(const struct setting *s, const char *ending)
 }
 
 /* A running capture that has written all records of its source. */
-static struct capture *go_quiet(struct setting *s, uint64_t records)
+static struct capture *go_quiet(struct capture_fixture *s, uint64_t records)
 {
     struct bt_error error;
     struct capture_status status;
@@ -68,7 +50,7 @@ static struct capture *go_quiet(struct setting *s, uint64_t records)
     return capture;
 }
 
-static struct capture *start_quiet(struct setting *s, uint64_t records)
+static struct capture *start_quiet(struct capture_fixture *s, uint64_t records)
 {
     set_up(s);
     return go_quiet(s, records);
@@ -85,7 +67,7 @@ static void limit_files(rlim_t bytes)
     setrlimit(RLIMIT_FSIZE, &limit);
 }
 
-static void run_full(struct setting *s, rlim_t bytes)
+static void run_full(struct capture_fixture *s, rlim_t bytes)
 {
     struct bt_error error;
     struct capture_status status;
@@ -128,7 +110,7 @@ static void test_full_disk(void)
 {
     uint64_t random = 4711;
     for (int i = 0; i < 300; i++) {
-        struct setting s;
+        struct capture_fixture s;
         set_up(&s);
         s.script.seed = random_next(&random) | 1;
         s.script.lost_percent = 10;
@@ -165,7 +147,7 @@ static void check_note(struct capture *capture, const char *text)
 }
 
 /* Each request is in the files or in a loss at its place, and the capture ends as requested. */
-static void check_survived(struct setting *s, uint64_t lost)
+static void check_survived(struct capture_fixture *s, uint64_t lost)
 {
     capture_check(&s->check, s->folder, ".byu.gz", &s->script, false);
     CU_ASSERT_STRING_EQUAL(s->check.problem, "");
@@ -175,32 +157,39 @@ static void check_survived(struct setting *s, uint64_t lost)
     CU_ASSERT_EQUAL(count_files(s, ".part"), 0);
 }
 
-static void run_full_for_a_while(uint64_t rotate_bytes, size_t room)
+/* Returns a capture that has lost requests because the disk is full. */
+static struct capture *start_on_full_disk(struct capture_fixture *s, uint64_t rotate_bytes,
+                                          size_t room, long pause_ns)
 {
-    struct setting s;
     struct bt_error error;
-    struct capture_status status;
-    set_up(&s);
-    s.settings.wait_for_room = true;
-    s.settings.block_records = 500;
-    s.settings.rotate_bytes = rotate_bytes;
-    s.script.lost_percent = 10;
-    s.script.total = 100000;
-    s.script.pause_ns = 8000000; /* longer than the time to the next attempt */
+    set_up(s);
+    s->settings.wait_for_room = true;
+    s->settings.block_records = 500;
+    s->settings.rotate_bytes = rotate_bytes;
+    s->script.lost_percent = 10;
+    s->script.pause_ns = pause_ns;
     full_disk_begin(room);
-    struct capture *capture = start(&s, &error);
+    struct capture *capture = start(s, &error);
     CU_ASSERT_PTR_NOT_NULL_FATAL(capture);
     wait_for_loss(capture, 5000);
+    return capture;
+}
+
+static void run_full_for_a_while(uint64_t rotate_bytes, size_t room)
+{
+    const long pause_ns = 8000000; /* longer than the time to the next attempt */
+    struct capture_fixture s;
+    struct capture *capture = start_on_full_disk(&s, rotate_bytes, room, pause_ns);
     full_disk_end();
     CU_ASSERT(capture_wait(capture, -1));
-    capture_get_status(capture, &status);
-    CU_ASSERT_FALSE(status.failed);
+    capture_get_status(capture, &s.status);
+    CU_ASSERT_FALSE(s.status.failed);
     check_note(capture, "requests are lost until there is room");
     check_note(capture, "there is room on the disk again");
     capture_free(capture);
-    CU_ASSERT(s.script.total > status.lost[LOSS_DISK]);
-    check_survived(&s, status.lost[LOSS_DISK]);
-    CU_ASSERT_EQUAL(s.check.lost.count[LOSS_DISK], status.lost[LOSS_DISK]);
+    CU_ASSERT(s.script.total > s.status.lost[LOSS_DISK]);
+    check_survived(&s, s.status.lost[LOSS_DISK]);
+    CU_ASSERT_EQUAL(s.check.lost.count[LOSS_DISK], s.status.lost[LOSS_DISK]);
     folder_remove(s.folder);
 }
 
@@ -214,25 +203,14 @@ static void test_room_again(void)
 /* Stopped while the disk is full: the last file records the loss, and the capture does not fail. */
 static void end_while_full(uint64_t rotate_bytes, size_t room)
 {
-    struct setting s;
-    struct bt_error error;
-    struct capture_status status;
-    set_up(&s);
-    s.settings.wait_for_room = true;
-    s.settings.block_records = 500;
-    s.settings.rotate_bytes = rotate_bytes;
-    s.script.lost_percent = 10;
-    s.script.pause_ns = 1000000;
-    full_disk_begin(room);
-    struct capture *capture = start(&s, &error);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(capture);
-    wait_for_loss(capture, 5000);
+    struct capture_fixture s;
+    struct capture *capture = start_on_full_disk(&s, rotate_bytes, room, 1000000);
     capture_stop(capture);
     CU_ASSERT(capture_wait(capture, -1));
     full_disk_end();
-    capture_get_status(capture, &status);
+    capture_get_status(capture, &s.status);
     capture_free(capture);
-    CU_ASSERT_FALSE(status.failed);
+    CU_ASSERT_FALSE(s.status.failed);
     CU_ASSERT_EQUAL(count_files(&s, ".part"), 0);
     capture_check(&s.check, s.folder, ".byu.gz", &s.script, false);
     CU_ASSERT_STRING_EQUAL(s.check.problem, "");
@@ -242,7 +220,7 @@ static void end_while_full(uint64_t rotate_bytes, size_t room)
         accounted += closing->capture_lost[stage];
     CU_ASSERT_EQUAL(closing->end, CAPTURE_END_STOPPED);
     CU_ASSERT_EQUAL(closing->capture_records, s.check.records);
-    CU_ASSERT_EQUAL(closing->capture_lost[LOSS_DISK], status.lost[LOSS_DISK]);
+    CU_ASSERT_EQUAL(closing->capture_lost[LOSS_DISK], s.status.lost[LOSS_DISK]);
     CU_ASSERT_EQUAL(accounted + closing->after_stop, closing->source.accepted);
     CU_ASSERT_PTR_NOT_NULL(strstr(closing->message, "the disk was full"));
     folder_remove(s.folder);
@@ -259,7 +237,7 @@ static void test_ended_while_full(void)
 /* No room for the header of a new file: the open file continues. */
 static void test_no_room_for_a_file(void)
 {
-    struct setting s;
+    struct capture_fixture s;
     struct capture_status status;
     char note[CAPTURE_NOTE_BYTES];
     set_up(&s);
@@ -288,7 +266,7 @@ static void test_no_room_for_a_file(void)
 /* Room for a part of a rotation, and no reserve: whatever fails, the open file continues. */
 static void rotate_into(size_t room)
 {
-    struct setting s;
+    struct capture_fixture s;
     struct capture_status status;
     char text[CAPTURE_NOTE_BYTES];
     set_up(&s);
@@ -339,7 +317,7 @@ static void obstruct(const char *path)
     CU_ASSERT_EQUAL(mkdir(name, 0777), 0);
 }
 
-static void check_failed(struct setting *s, struct capture *capture, const char *why)
+static void check_failed(struct capture_fixture *s, struct capture *capture, const char *why)
 {
     struct capture_status status;
     CU_ASSERT(capture_wait(capture, -1));
@@ -356,7 +334,7 @@ static void check_failed(struct setting *s, struct capture *capture, const char 
 /* The name of the last file is taken: it remains a part file, complete. */
 static void test_last_name_taken(void)
 {
-    struct setting s;
+    struct capture_fixture s;
     struct capture_status status;
     struct capture *capture = start_quiet(&s, 1000);
     capture_get_status(capture, &status);
@@ -372,7 +350,7 @@ static void test_last_name_taken(void)
 /* The name of an earlier file is taken: the capture ends, and its last file gives the reason. */
 static void test_earlier_name_taken(void)
 {
-    struct setting s;
+    struct capture_fixture s;
     struct capture_status status;
     struct capture *capture = start_quiet(&s, 1000);
     capture_get_status(capture, &status);
@@ -396,7 +374,7 @@ static void test_earlier_name_taken(void)
 /* A folder in place of a file that leaves the ring stays, and the capture continues. */
 static void test_ring_stuck(void)
 {
-    struct setting s;
+    struct capture_fixture s;
     struct bt_error error;
     char name[sizeof((struct capture_status *)NULL)->file];
     set_up(&s);
@@ -425,7 +403,7 @@ static void test_ring_stuck(void)
 /* A file without room for its closing member in a rotation: the next file reports it. */
 static void test_no_room_to_close(void)
 {
-    struct setting s;
+    struct capture_fixture s;
     struct capture_status status;
     struct stat part;
     struct capture *capture = start_quiet(&s, 5000);
@@ -449,7 +427,7 @@ static void test_no_room_to_close(void)
 
 /* --- kill -9 --------------------------------------------------------------------------------- */
 
-static void run_until_killed(struct setting *s)
+static void run_until_killed(struct capture_fixture *s)
 {
     struct bt_error error;
     struct capture *capture = start(s, &error);
@@ -458,7 +436,7 @@ static void run_until_killed(struct setting *s)
     _exit(3);
 }
 
-static void rename_parts(const struct setting *s)
+static void rename_parts(const struct capture_fixture *s)
 {
     struct folder_list list = folder_list(s->folder, ".part");
     for (size_t i = 0; i < list.count; i++) {
@@ -479,7 +457,7 @@ static void wait_us(long us)
 }
 
 /* Sets up an endless capture, and kills it after it has completed some files. */
-static void run_and_kill(struct setting *s, uint64_t *random, size_t files)
+static void run_and_kill(struct capture_fixture *s, uint64_t *random, size_t files)
 {
     set_up(s);
     s->script.seed = random_next(random) | 1;
@@ -500,12 +478,12 @@ static void test_kill(void)
 {
     uint64_t random = 99;
     for (int i = 0; i < 30; i++) {
-        struct setting s;
+        struct capture_fixture s;
         run_and_kill(&s, &random, 3);
         size_t parts = count_files(&s, ".part");
         CU_ASSERT(parts >= 1);
         /* the prefix is free, and files of the killed capture are kept */
-        struct setting again = s;
+        struct capture_fixture again = s;
         struct bt_error error;
         again.script.total = 10;
         again.settings.append = true;
@@ -523,7 +501,7 @@ static void test_kill_content(void)
 {
     uint64_t random = 5;
     for (int i = 0; i < 30; i++) {
-        struct setting s;
+        struct capture_fixture s;
         run_and_kill(&s, &random, 2);
         rename_parts(&s);
         capture_check(&s.check, s.folder, ".byu.gz", &s.script, true);
@@ -537,7 +515,7 @@ static void test_kill_content(void)
 
 static void test_two_captures(void)
 {
-    struct setting s;
+    struct capture_fixture s;
     struct bt_error error;
     char expected[32];
     set_up(&s);
@@ -554,7 +532,7 @@ static void test_two_captures(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(error.message, expected));
     CU_ASSERT_PTR_NOT_NULL(strstr(error.message, s.settings.prefix));
     /* another prefix in the same folder is another capture */
-    struct setting other = s;
+    struct capture_fixture other = s;
     strcat(other.settings.prefix, "2");
     struct capture *second = start(&other, &error);
     CU_ASSERT_PTR_NOT_NULL(second);
@@ -582,7 +560,7 @@ static void test_two_captures(void)
 
 static void test_folders(void)
 {
-    struct setting s;
+    struct capture_fixture s;
     struct bt_error error;
     set_up(&s);
     snprintf(s.settings.prefix, sizeof s.settings.prefix, "%s/a/b//c/t", s.folder);
@@ -612,10 +590,10 @@ static void test_folders(void)
 
 static void test_bad_settings(void)
 {
-    struct setting s;
+    struct capture_fixture s;
     struct bt_error error;
     set_up(&s);
-    struct setting bad = s;
+    struct capture_fixture bad = s;
     bad.settings.prefix[0] = '\0';
     CU_ASSERT_PTR_NULL(start(&bad, &error));
     CU_ASSERT_EQUAL(error.code, BT_USAGE);
@@ -654,7 +632,7 @@ static size_t allocated(void)
     return info.uordblks + info.hblkhd;
 }
 
-static void check_memory(struct setting *s)
+static void check_memory(struct capture_fixture *s)
 {
     struct bt_error error;
     size_t before = allocated();
@@ -676,7 +654,7 @@ static void test_memory(void)
     if (!COUNTS_MEMORY)
         return;
     for (int i = 0; i < 12; i++) {
-        struct setting s;
+        struct capture_fixture s;
         set_up(&s);
         s.script.total = 500000;
         s.settings.workers = 1u + (unsigned)i % 4;
@@ -693,7 +671,7 @@ static void test_memory(void)
 /* A source that does not start leaves no files. */
 static void test_no_start(void)
 {
-    struct setting s;
+    struct capture_fixture s;
     struct bt_error error = {0};
     unsigned starts = 0;
     bool closed = false;

@@ -256,18 +256,24 @@ static void test_not_armed(void)
     end(&f);
 }
 
+/* The board restarts while unplugged, and is unplugged again before it answers ARM. */
+static void start_and_unplug_again(struct fixture *f)
+{
+    start(f, new_board());
+    unplug(f);
+    fake_board_restart(f->board);
+    f->board->unplugged_by = 1u << WIRE_ARM;
+    CU_ASSERT_EQUAL(plug(f), BT_CLOSED);
+    f->board->unplugged = false;
+    f->board->unplugged_by = 0;
+}
+
 /* A restarted board is armed, and unplugged before it answers: the next arming has no session to
  * continue. */
 static void test_unplugged_while_armed_anew(void)
 {
     struct fixture f;
-    start(&f, new_board());
-    unplug(&f);
-    fake_board_restart(f.board);
-    f.board->unplugged_by = 1u << WIRE_ARM;
-    CU_ASSERT_EQUAL(plug(&f), BT_CLOSED);
-    f.board->unplugged = false;
-    f.board->unplugged_by = 0;
+    start_and_unplug_again(&f);
     CU_ASSERT(f.board->armed);
     fake_board_records(f.board, 7, 0);
     CU_ASSERT_EQUAL(plug(&f), 0);
@@ -284,13 +290,7 @@ static void test_unplugged_while_armed_anew(void)
 static void test_ended_before_it_was_heard_of(void)
 {
     struct fixture f;
-    start(&f, new_board());
-    unplug(&f);
-    fake_board_restart(f.board);
-    f.board->unplugged_by = 1u << WIRE_ARM;
-    CU_ASSERT_EQUAL(plug(&f), BT_CLOSED);
-    f.board->unplugged = false;
-    f.board->unplugged_by = 0;
+    start_and_unplug_again(&f);
     fake_board_records(f.board, 20, 0);
     fake_board_heartbeat(f.board);
     fake_board_end(f.board, 0, 0);

@@ -3,29 +3,13 @@
  * the first NUL, and the trace follows. A check ends in bounded time whatever the counts in them,
  * every failure has a message and a place, and a second check gives the same result.
  */
-#include "formats/dcfg/dcfg_reader.h"
+#include "tests/fuzz/read_graph.h"
 #include "tools/dcfg/graph/check.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define MEMORY ((size_t)1 << 24)
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static struct dcfg *read_graph(const void *text, size_t size, bool strict)
-{
-    struct dcfg_reader_settings settings = dcfg_reader_settings_default();
-    struct bt_error error;
-    settings.json.strict = strict;
-    settings.json.text_max = 1 << 22;
-    settings.graph.memory_max = MEMORY;
-    settings.graph.threads_max = 4096;
-    struct text_reader *reader = text_reader_from_memory(text, size, "input", &error);
-    struct dcfg *graph = dcfg_read(reader, &settings, &error);
-    text_reader_close(reader);
-    return graph;
-}
 
 /* Checks a trace; -1 if it exceeds a limit. */
 static int check_text(struct check *check, const struct dcfg *graph, const void *text, size_t size,
@@ -34,7 +18,7 @@ static int check_text(struct check *check, const struct dcfg *graph, const void 
     struct dcfg_trace_reader_settings settings = dcfg_trace_reader_settings_default();
     struct bt_error read_error, error;
     settings.json.strict = strict;
-    settings.dictionary_max = settings.table_max = settings.sequence_max = MEMORY;
+    settings.dictionary_max = settings.table_max = settings.sequence_max = READ_GRAPH_MEMORY;
     struct text_reader *reader = text_reader_from_memory(text, size, "trace", &error);
     struct dcfg_trace_reader *trace = dcfg_trace_reader_new(reader, &settings, &read_error);
     int result = trace ? check_trace(check, graph, trace, &read_error, &error) : BT_MEMORY;
@@ -62,7 +46,7 @@ static void look_at(const struct check *check)
 static uint64_t check_once(const struct dcfg *graph, const char *trace, size_t size, bool strict)
 {
     const struct check_settings settings = {
-        .failures_max = 20, .memory_max = MEMORY, .trace_edges_max = 200000};
+        .failures_max = 20, .memory_max = READ_GRAPH_MEMORY, .trace_edges_max = 200000};
     struct bt_error error;
     struct check *check = check_new(&settings, &error);
     if (!check)
@@ -83,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *text = (const char *)data + 1;
     const char *nul = memchr(text, '\0', size - 1);
     size_t graph_size = nul ? (size_t)(nul - text) : size - 1;
-    struct dcfg *graph = read_graph(text, graph_size, strict);
+    struct dcfg *graph = read_graph(text, graph_size, strict, 4096);
     if (!graph)
         return 0;
     const char *trace = nul ? nul + 1 : NULL;

@@ -2,29 +2,15 @@
  * DCFG files: the first octet selects how strictly they are read. A graph that was read answers all
  * queries and can be written. Its text reads again, and is then written identically.
  */
-#include "formats/dcfg/dcfg_reader.h"
 #include "formats/dcfg/dcfg_writer.h"
+#include "tests/fuzz/read_graph.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static struct dcfg *read_graph(const void *text, size_t size, bool strict)
-{
-    struct dcfg_reader_settings settings = dcfg_reader_settings_default();
-    struct bt_error error;
-    settings.json.strict = strict;
-    settings.json.text_max = 1 << 22;
-    settings.graph.memory_max = 1 << 24;
-    settings.graph.threads_max = 64; /* each edge is written with a count per thread */
-    struct text_reader *reader = text_reader_from_memory(text, size, "input", &error);
-    struct dcfg *graph = dcfg_read(reader, &settings, &error);
-    if (!graph && strlen(error.message) == 0)
-        abort();
-    text_reader_close(reader);
-    return graph;
-}
+#define THREADS_MAX 64 /* each edge is written with a count per thread */
 
 /* Returns NULL if the graph cannot be written. */
 static struct text_writer *write_graph(const struct dcfg *graph)
@@ -66,7 +52,7 @@ static void write_twice(const struct dcfg *graph)
         return;
     size_t once_size, twice_size;
     const char *once_text = text_writer_memory(once, &once_size);
-    struct dcfg *again = read_graph(once_text, once_size, true);
+    struct dcfg *again = read_graph(once_text, once_size, true, THREADS_MAX);
     if (!again)
         abort();
     struct text_writer *twice = write_graph(again);
@@ -84,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0)
         return 0;
-    struct dcfg *graph = read_graph(data + 1, size - 1, data[0] % 2);
+    struct dcfg *graph = read_graph(data + 1, size - 1, data[0] % 2, THREADS_MAX);
     if (!graph)
         return 0;
     for (uint32_t i = 0; i < graph->process_count; i++)

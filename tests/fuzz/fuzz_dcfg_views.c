@@ -5,6 +5,7 @@
  */
 #include "formats/base/saturating.h"
 #include "formats/dcfg/dcfg_reader.h"
+#include "tests/fuzz/read_graph.h"
 #include "tools/dcfg/diff_rows.h"
 #include "tools/dcfg/dot_graph.h"
 #include "tools/dcfg/graph/call_graph.h"
@@ -14,19 +15,6 @@
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static struct dcfg *read_graph(const void *text, size_t size)
-{
-    struct dcfg_reader_settings settings = dcfg_reader_settings_default();
-    struct bt_error error;
-    settings.json.text_max = 1 << 22;
-    settings.graph.memory_max = 1 << 24;
-    settings.graph.threads_max = 64;
-    struct text_reader *reader = text_reader_from_memory(text, size, "input", &error);
-    struct dcfg *graph = dcfg_read(reader, &settings, &error);
-    text_reader_close(reader);
-    return graph;
-}
 
 static void expect(bool good)
 {
@@ -109,7 +97,7 @@ static void show(struct dcfg *graph)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct dcfg *graph = read_graph(data, size);
+    struct dcfg *graph = read_graph(data, size, false, 64);
     if (!graph)
         return 0;
     if (graph->process_count > 0)

@@ -114,26 +114,36 @@ static void check_sample(struct exec_rig *rig, const struct expected *expected, 
         CU_ASSERT_EQUAL(count, 0);
 }
 
+/* A way to execute the samples. */
+struct way {
+    enum exec_trace trace;
+    bool stepping;
+    size_t buffer, cache;
+};
+
+/* expected: filled in, unless NULL. */
+static void begin_way(struct exec_rig *rig, const struct way *way, unsigned sample,
+                      struct expected *expected)
+{
+    CU_ASSERT_FATAL(exec_rig_begin(rig, way->trace, way->stepping, way->buffer, way->cache));
+    if (expected)
+        expect(rig, expected, sample);
+}
+
 /* Whole programs, with large and small buffers, with caches that are full after a few blocks, in
  * one run and branch by branch: the same as single-stepped on the processor. */
 static void test_samples(void)
 {
-    static const struct {
-        enum exec_trace trace;
-        bool stepping;
-        size_t buffer, cache;
-    } ways[] = {{EXEC_TRACE_ALL, false, 0, 0},        {EXEC_TRACE_ALL, true, 0, 0},
-                {EXEC_TRACE_ALL, false, 4096, 0},     {EXEC_TRACE_ALL, false, 4096, 16384},
-                {EXEC_TRACE_FETCHES, false, 4096, 0}, {EXEC_TRACE_FETCHES, true, 0, 0},
-                {EXEC_TRACE_NONE, false, 0, 0},       {EXEC_TRACE_NONE, true, 4096, 16384}};
+    static const struct way ways[] = {
+        {EXEC_TRACE_ALL, false, 0, 0},        {EXEC_TRACE_ALL, true, 0, 0},
+        {EXEC_TRACE_ALL, false, 4096, 0},     {EXEC_TRACE_ALL, false, 4096, 16384},
+        {EXEC_TRACE_FETCHES, false, 4096, 0}, {EXEC_TRACE_FETCHES, true, 0, 0},
+        {EXEC_TRACE_NONE, false, 0, 0},       {EXEC_TRACE_NONE, true, 4096, 16384}};
     static struct expected expected;
     for (unsigned sample = 0; sample < 4; sample++)
         for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
             struct exec_rig rig;
-            CU_ASSERT_FATAL(exec_rig_begin(&rig, ways[i].trace, ways[i].stepping, ways[i].buffer,
-                                           ways[i].cache));
-            if (i == 0)
-                expect(&rig, &expected, sample);
+            begin_way(&rig, &ways[i], sample, i == 0 ? &expected : NULL);
             check_sample(&rig, &expected, sample, ways[i].trace);
             exec_rig_end(&rig);
         }
@@ -240,13 +250,10 @@ static void test_counted_limits(void)
  * fetched again after an interruption.) */
 static void test_interrupted(void)
 {
-    static const struct {
-        enum exec_trace trace;
-        bool stepping;
-        size_t buffer, cache;
-    } ways[] = {{EXEC_TRACE_ALL, false, 0, 0},        {EXEC_TRACE_ALL, true, 0, 0},
-                {EXEC_TRACE_ALL, false, 4096, 16384}, {EXEC_TRACE_ALL, false, 4096, 0},
-                {EXEC_TRACE_FETCHES, false, 0, 0},    {EXEC_TRACE_NONE, false, 0, 0}};
+    static const struct way ways[] = {
+        {EXEC_TRACE_ALL, false, 0, 0},        {EXEC_TRACE_ALL, true, 0, 0},
+        {EXEC_TRACE_ALL, false, 4096, 16384}, {EXEC_TRACE_ALL, false, 4096, 0},
+        {EXEC_TRACE_FETCHES, false, 0, 0},    {EXEC_TRACE_NONE, false, 0, 0}};
     static struct expected expected;
     static struct record dropped[ROOM];
     size_t count;
@@ -257,10 +264,7 @@ static void test_interrupted(void)
     for (unsigned sample = 0; sample < 4; sample++)
         for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
             struct exec_rig rig;
-            CU_ASSERT_FATAL(exec_rig_begin(&rig, ways[i].trace, ways[i].stepping, ways[i].buffer,
-                                           ways[i].cache));
-            if (i == 0)
-                expect(&rig, &expected, sample);
+            begin_way(&rig, &ways[i], sample, i == 0 ? &expected : NULL);
             sigaction(SIGALRM, &action, &before);
             setitimer(ITIMER_REAL, &every, NULL);
             for (unsigned round = 0; round < 2000 && rig.interruptions < 50; round++)

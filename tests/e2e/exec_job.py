@@ -1,5 +1,5 @@
-"""Runs a program as a job, in a group of its own, as shells do, and tells what becomes of it. Whenever it
-stops it is continued: all of the group, what was run alone, or the process whose number is in a file.
+"""Runs a program as a job in a separate process group, as shells do, and prints its stops and its end. After each
+stop continues the whole group, the program alone, or the process whose number is in a file.
 
 usage: exec_job.py group|alone|FILE PROGRAM [ARGUMENT...]"""
 import os

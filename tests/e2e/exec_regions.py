@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Cuts the whole capture of a program as `bustap exec` should, and compares.
+"""Cuts regions out of the whole capture of a program, and compares them with those of `bustap exec`.
 
 usage: exec_regions.py WHOLE sample ON OFF SKIP LIMIT PART...
        exec_regions.py WHOLE places FROM UNTIL PART...
        exec_regions.py WHOLE calls FUNCTION PART...
        exec_regions.py WHOLE code LOW HIGH PART...
-       exec_regions.py WHOLE popular             two addresses that are executed often, as FROM and UNTIL
-WHOLE and PART are files of a capture. Numbers of places are hexadecimal. The parts have to have the same records,
-and a gap in front of each region but the first.
+       exec_regions.py WHOLE popular             prints two frequent addresses, as FROM and UNTIL
+WHOLE and PART are files of a capture. Addresses are hexadecimal. The parts must have the same records, and
+a gap before each region except the first.
 """
 import gzip
 import os
@@ -21,7 +21,7 @@ FETCH, WRITE = 0, 3
 
 
 def instructions(path):
-    """Each with its records: (address, size, references as bytes)."""
+    """Yields the records of each instruction, as bytes: its fetch, then its references."""
     with gzip.open(path) as source:
         data = source.read()
     current = []
@@ -78,7 +78,7 @@ def calls(all_of_it, function):
 
 
 def code(all_of_it, low, high):
-    """No gaps: times count what was left out."""
+    """Without gaps: times include the instructions left out."""
     low, high, time = int(low, 16), int(high, 16), 0
     for instruction in all_of_it:
         time += 1
@@ -101,7 +101,7 @@ def popular(all_of_it):
 
 
 def pieces(paths):
-    """The records of each region of a capture, by its gaps."""
+    """Returns the records of each region of a capture, which its gaps separate."""
     regions = []
     for path in paths:
         with open(path, "rb") as source:
@@ -110,10 +110,10 @@ def pieces(paths):
         while at < len(data):
             kind, payload, _, end = second_verifier.read_member(data, at)
             if kind == 2:
-                told, = struct.unpack_from("<H", payload, 2)
+                gap_flags, = struct.unpack_from("<H", payload, 2)
                 records = gzip.decompress(data[at:end])
-                begins = [0] if told & 1 or not regions else []
-                if told & 2:
+                begins = [0] if gap_flags & 1 or not regions else []
+                if gap_flags & 2:
                     begins += [12 * number for number, attribute in enumerate(records[6::12]) if attribute & 0x80]
                     records = bytearray(records)
                     records[6::12] = bytes(attribute & 0x7f for attribute in records[6::12])
@@ -141,7 +141,7 @@ def main():
     expected = [b"".join(region) for region in expected]
     got = pieces(rest[count:])
     print(f"{how}: {len(expected)} regions, {sum(map(len, expected)) // 12} records")
-    # the very first record of a capture has the time 1, wherever it is cut
+    # the first record of a capture has the time 1, also in a part
     if got != expected:
         print(f"got {len(got)} regions, {sum(map(len, got)) // 12} records")
         for number, (one, other) in enumerate(zip(got, expected)):

@@ -173,7 +173,7 @@ static long board_read(struct stream *stream, uint8_t *bytes, size_t capacity, i
         }
     }
     board->sent_bytes += size;
-    return size ? (long)size : bt_fail(error, BT_TIMEOUT, "the memory board has nothing to say");
+    return size ? (long)size : bt_fail(error, BT_TIMEOUT, "the memory board has no data");
 }
 
 static const char *board_name(struct stream *stream)

@@ -103,7 +103,7 @@ static void lengths(void)
             alias[1000 + 3 * i + 2] = (uint8_t)(i % 100);
             sum = 5 * sum + (unsigned)call(code + 995);
         }
-        for (unsigned i = 0; i < 4; i++) { /* with ever later entries */
+        for (unsigned i = 0; i < 4; i++) { /* each time with a later entry */
             sum = 5 * sum + (unsigned)call(code + 995 + i);
             alias[1002]++;
         }

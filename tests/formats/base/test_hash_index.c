@@ -1,4 +1,4 @@
-/* The hash index, alone and beside a slow twin: a plain list of elements. */
+/* The hash index, alone and compared with a slow twin: a plain list of elements. */
 #include "formats/base/hash_index.h"
 
 #include "tests/suites.h"
@@ -94,7 +94,7 @@ static void test_hashes(void)
     CU_ASSERT_NOT_EQUAL(hash_pair(1, 2), hash_pair(2, 1));
 }
 
-/* --- beside the twin --- */
+/* --- compared with the twin --- */
 
 struct twin {
     uint32_t hashes[ELEMENTS];

@@ -370,7 +370,7 @@ static void test_limits(void)
     CU_ASSERT_EQUAL(print_trace(text, &settings, printed, sizeof printed, &error), BT_DATA);
 }
 
-/* --- both ways -------------------------------------------------------------------------------- */
+/* --- round trips ------------------------------------------------------------------------------ */
 
 enum { THREADS = 3, EDGES = 6000, PROCESSES = 2 };
 

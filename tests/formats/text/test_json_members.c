@@ -14,7 +14,7 @@ static struct json_put *begin_object(void)
     return json;
 }
 
-/* The object that json holds must be wanted; frees json. */
+/* Compares the text of the object in json with wanted; frees json. */
 static void check_object(struct json_put *json, const char *wanted)
 {
     size_t size = 0;

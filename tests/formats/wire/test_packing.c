@@ -192,7 +192,7 @@ static void test_packed_is_smaller(void)
     free(records);
 }
 
-/* Random octets, or packed records with some octets changed. Returns how many. */
+/* Random octets, or packed records with some octets changed. Returns their number. */
 static size_t make_octets(uint64_t *random, uint8_t *bytes, size_t count)
 {
     struct record records[12];

@@ -152,7 +152,7 @@ static void test_samples(void)
 /* more than any test executes */
 #define TURN ((int64_t)1 << 30)
 
-/* Lets the count of turns implement limits. */
+/* Limits use the count of turns. */
 static void count_limits(struct exec_rig *rig)
 {
     rig->thread->turn = TURN;

@@ -166,7 +166,7 @@ static void put_csv_cell(enum table_kind kind, const struct table_cell *cell, FI
     }
 }
 
-void table_print_csv(const struct table *table, FILE *out)
+void table_print_csv_heading(const struct table *table, FILE *out)
 {
     const char *comma = "";
     for (size_t c = 0; c < table->column_count; c++)
@@ -176,10 +176,14 @@ void table_print_csv(const struct table *table, FILE *out)
             comma = ",";
         }
     putc('\n', out);
+}
+
+void table_print_csv_rows(const struct table *table, FILE *out)
+{
     for (size_t row = 0; row < table->rows && !ferror(out); row++) {
         struct table_cell cells[TABLE_COLUMNS_MAX];
+        const char *comma = "";
         get_row(table, row, cells);
-        comma = "";
         for (size_t c = 0; c < table->column_count; c++)
             if (table->columns[c].key) {
                 fputs(comma, out);
@@ -188,6 +192,12 @@ void table_print_csv(const struct table *table, FILE *out)
             }
         putc('\n', out);
     }
+}
+
+void table_print_csv(const struct table *table, FILE *out)
+{
+    table_print_csv_heading(table, out);
+    table_print_csv_rows(table, out);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------ */

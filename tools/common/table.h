@@ -54,6 +54,10 @@ void table_print(const struct table *table, FILE *out);
 /* Comma separated values (RFC 4180), with a heading. */
 void table_print_csv(const struct table *table, FILE *out);
 
+/* Its parts, for a table in several pieces. */
+void table_print_csv_heading(const struct table *table, FILE *out);
+void table_print_csv_rows(const struct table *table, FILE *out);
+
 /* "key": [ an object for each row ]. */
 void table_json(const struct table *table, const char *key, struct json_put *json);
 

@@ -1,6 +1,5 @@
 #include "tools/common/commands.h"
 
-#include "formats/base/saturating.h"
 #include "tools/dcfg/graph/loop_counts.h"
 #include "tools/dcfg/view_command.h"
 
@@ -23,12 +22,6 @@ struct loop_listing {
     struct loop_count *counts;
     struct loop_row *rows;
 };
-
-/* Number of iterations: each time the head is executed. */
-static uint64_t iterations(const struct loop_count *count)
-{
-    return saturating_add(count->entries, count->back);
-}
 
 static uint32_t head_of(const struct dcfg_process *process, uint32_t loop)
 {
@@ -57,7 +50,7 @@ static void sort_loops(struct loop_listing *listing, unsigned order)
     for (uint32_t i = 0; i < process->loop_count; i++) {
         const struct loop_count *count = &listing->counts[i];
         uint64_t key = order == BY_INSTRUCTIONS ? count->instructions
-                       : order == BY_COUNT      ? iterations(count)
+                       : order == BY_COUNT      ? loop_count_iterations(count)
                                                 : 0;
         listing->rows[i] =
             (struct loop_row){.key = key,
@@ -99,7 +92,7 @@ static void fill_row(void *argument, size_t number, struct table_cell *cells)
     struct code_location location;
     names_of_routine(view->names, count->routine, &routine);
     names_of_block(view->names, head_of(process, loop), &location);
-    uint64_t all = iterations(count);
+    uint64_t all = loop_count_iterations(count);
     cells[0].number = count->instructions;
     cells[1].real = graph_profile_share(count->instructions, view->profile.total);
     cells[2].number = count->entries;

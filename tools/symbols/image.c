@@ -134,10 +134,16 @@ static int check_machine(const GElf_Ehdr *header, struct bt_error *error)
     return 0;
 }
 
-/* Where the image was: as the file says, or from *wanted on. */
+/* Where an image is to be loaded. */
+struct placement {
+    const uint64_t *wanted; /* its load address; NULL: as the file says */
+    uint64_t address_max;   /* the highest load address allowed */
+};
+
 static int place(struct image *image, uint64_t first, uint64_t end, bool anywhere,
-                 const uint64_t *wanted, struct bt_error *error)
+                 const struct placement *placement, struct bt_error *error)
 {
+    const uint64_t *wanted = placement->wanted;
     if (!wanted && anywhere)
         return bt_fail(error, BT_USAGE,
                        "can be loaded anywhere: say where it was, as FILE@ADDRESS");
@@ -147,7 +153,7 @@ static int place(struct image *image, uint64_t first, uint64_t end, bool anywher
     if (image->load_address > UINT64_MAX - image->size)
         return bt_fail(error, BT_USAGE, "does not fit into memory at 0x%llx",
                        (unsigned long long)image->load_address);
-    if (image->load_address > UINT32_MAX)
+    if (image->load_address > placement->address_max)
         return bt_fail(error, BT_USAGE,
                        "is at 0x%llx, and captures hold addresses of 32 bits: say where it was, as "
                        "FILE@ADDRESS",
@@ -155,7 +161,8 @@ static int place(struct image *image, uint64_t first, uint64_t end, bool anywher
     return 0;
 }
 
-static int read_image(struct image *image, Elf *elf, const uint64_t *wanted, struct bt_error *error)
+static int read_image(struct image *image, Elf *elf, const struct placement *placement,
+                      struct bt_error *error)
 {
     GElf_Ehdr header;
     size_t headers;
@@ -169,21 +176,22 @@ static int read_image(struct image *image, Elf *elf, const uint64_t *wanted, str
     if (result == 0)
         result = measure(elf, headers, &first, &end, error);
     if (result == 0)
-        result = place(image, first, end, header.e_type == ET_DYN, wanted, error);
+        result = place(image, first, end, header.e_type == ET_DYN, placement, error);
     if (result == 0)
         result = read_code(image, elf, headers, error);
     return result;
 }
 
-static int open_image(struct image *image, const uint64_t *wanted, struct bt_error *error)
+static int open_image(struct image *image, const struct placement *placement,
+                      struct bt_error *error)
 {
     int file = open(image->path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
         return bt_fail_errno(error, "cannot be opened");
     elf_version(EV_CURRENT);
     Elf *elf = elf_begin(file, ELF_C_READ, NULL);
-    int result =
-        elf ? read_image(image, elf, wanted, error) : bt_fail(error, BT_DATA, "is not an ELF file");
+    int result = elf ? read_image(image, elf, placement, error)
+                     : bt_fail(error, BT_DATA, "is not an ELF file");
     if (result == 0) {
         char cache[DEBUG_FOLDER_BYTES];
         const struct debug_folders folders = debug_folders_usual(cache);
@@ -218,23 +226,41 @@ static int insert(struct images *images, const struct image *image, struct bt_er
     return 0;
 }
 
+/* Adds the image whose path is set, and takes the path. */
+static int add(struct images *images, struct image *image, const struct placement *placement,
+               struct bt_error *error)
+{
+    int result = open_image(image, placement, error);
+    if (result == 0)
+        result = insert(images, image, error);
+    if (result != 0) {
+        bt_fail_within(error, "%s", image->path);
+        image_clear(image);
+    }
+    return result;
+}
+
 int images_add(struct images *images, const char *specification, struct bt_error *error)
 {
     struct image image = {.path = strdup(specification)};
     uint64_t address;
-    if (images->count == IMAGE_COUNT_MAX)
+    if (images->count == IMAGE_COUNT_MAX) {
+        free(image.path);
         return bt_fail(error, BT_USAGE, "more than %u images", IMAGE_COUNT_MAX);
+    }
     if (!image.path)
         return bt_fail(error, BT_MEMORY, "no memory for images");
     bool placed = split_specification(image.path, &address);
-    int result = open_image(&image, placed ? &address : NULL, error);
-    if (result == 0)
-        result = insert(images, &image, error);
-    if (result != 0) {
-        bt_fail_within(error, "%s", image.path);
-        image_clear(&image);
-    }
-    return result;
+    const struct placement placement = {placed ? &address : NULL, UINT32_MAX};
+    return add(images, &image, &placement, error);
+}
+
+int images_add_at(struct images *images, const char *path, uint64_t address, struct bt_error *error)
+{
+    struct image image = {.path = strdup(path)};
+    const struct placement placement = {&address, UINT64_MAX};
+    return image.path ? add(images, &image, &placement, error)
+                      : bt_fail(error, BT_MEMORY, "no memory for images");
 }
 
 void images_print_refused(const struct images *images, FILE *out)

@@ -70,6 +70,10 @@ void images_free(struct images *images);
  */
 int images_add(struct images *images, const char *specification, struct bt_error *error);
 
+/* The same for the file at path, at any address of 64 bits. */
+int images_add_at(struct images *images, const char *path, uint64_t address,
+                  struct bt_error *error);
+
 /* Prints why files that seem to be debug files of the images are not used, a line each. */
 void images_print_refused(const struct images *images, FILE *out);
 

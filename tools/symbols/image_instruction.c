@@ -31,6 +31,19 @@ static enum image_branch branch_of(const ZydisDecodedInstruction *decoded)
     }
 }
 
+struct image_instruction images_describe(const ZydisDecodedInstruction *decoded, unsigned bits,
+                                         uint64_t address)
+{
+    struct image_instruction instruction = {.size = decoded->length,
+                                            .branch = (uint8_t)branch_of(decoded)};
+    if (decoded->raw.imm[0].is_relative) {
+        instruction.target = address + decoded->length + (uint64_t)decoded->raw.imm[0].value.s;
+        if (bits == 32)
+            instruction.target &= decoded->operand_width == 16 ? 0xffffu : UINT32_MAX;
+    }
+    return instruction;
+}
+
 bool images_instruction(const struct images *images, uint64_t address,
                         struct image_instruction *instruction)
 {
@@ -40,17 +53,11 @@ bool images_instruction(const struct images *images, uint64_t address,
     const uint8_t *code = images_code(images, address, &size);
     if (!code)
         return false;
-    bool narrow = images->images[images_find(images, address)].bits == 32;
-    const ZydisDecoder *decoder = narrow ? &images->decoder32 : &images->decoder64;
+    unsigned bits = images->images[images_find(images, address)].bits;
+    const ZydisDecoder *decoder = bits == 32 ? &images->decoder32 : &images->decoder64;
     if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder, &context, code, size, &decoded)))
         return false;
-    *instruction =
-        (struct image_instruction){.size = decoded.length, .branch = (uint8_t)branch_of(&decoded)};
-    if (decoded.raw.imm[0].is_relative) {
-        instruction->target = address + decoded.length + (uint64_t)decoded.raw.imm[0].value.s;
-        if (narrow)
-            instruction->target &= decoded.operand_width == 16 ? 0xffffu : UINT32_MAX;
-    }
+    *instruction = images_describe(&decoded, bits, address);
     return true;
 }
 

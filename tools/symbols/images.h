@@ -1,4 +1,4 @@
-/* What image.c and image_instruction.c share. */
+/* What the files about images share. */
 #ifndef TOOLS_SYMBOLS_IMAGES_H
 #define TOOLS_SYMBOLS_IMAGES_H
 
@@ -12,5 +12,9 @@ struct images {
     ZydisDecoder decoder32;
     ZydisDecoder decoder64;
 };
+
+/* The instruction decoded at an address; bits is 32 or 64. */
+struct image_instruction images_describe(const ZydisDecodedInstruction *decoded, unsigned bits,
+                                         uint64_t address);
 
 #endif

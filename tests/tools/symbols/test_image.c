@@ -3,6 +3,7 @@
 #include "tests/support/elf_file.h"
 #include "tests/support/folder.h"
 #include "tests/support/random.h"
+#include "tools/symbols/disassemble.h"
 #include "tools/symbols/image_names.h"
 
 #include <stdio.h>
@@ -270,6 +271,59 @@ static void test_damage(void)
     folder_remove(folder);
 }
 
+/* Images of graphs may be at any address. */
+static void test_high_addresses(void)
+{
+    static const uint8_t code[] = {0x90, 0xeb, 0xfd};
+    struct elf_file file = plain_file(code, sizeof code, 64);
+    struct image_instruction instruction = {.size = 0};
+    struct bt_error error = {0};
+    folder_make(folder);
+    elf_file_write(&file, path_of("program"));
+    struct images *images = images_new(NULL);
+    CU_ASSERT_EQUAL(images_add_at(images, path_of("program"), 0x7f0000400000, &error), 0);
+    CU_ASSERT_EQUAL(images_add_at(images, path_of("program"), 0x7f0000400000, &error), BT_USAGE);
+    CU_ASSERT_EQUAL(images_add_at(images, path_of("nothing"), 0x1000, &error), BT_IO);
+    folder_remove(folder);
+    CU_ASSERT(images_instruction(images, 0x7f0000401001, &instruction));
+    CU_ASSERT_EQUAL(instruction.target, 0x7f0000401000);
+    images_free(images);
+}
+
+static void test_disassembly(void)
+{
+    static const struct {
+        unsigned bits;
+        uint8_t size;
+        uint8_t code[8];
+        const char *intel, *att;
+    } rows[] = {
+        {64, 3, {0x48, 0x89, 0xc8}, "mov rax, rcx", "mov %rcx, %rax"},
+        {64, 2, {0xeb, 0xfe}, "jmp 0x401000", "jmp 0x401000"},
+        {64, 3, {0x8b, 0x04, 0x8f}, "mov eax, [rdi+rcx*4]", "mov (%rdi,%rcx,4), %eax"},
+        {32, 5, {0xb8, 0x10, 0x00, 0x00, 0x00}, "mov eax, 0x10", "mov $0x10, %eax"},
+        {64, 1, {0x06}, NULL, NULL}, /* PUSH ES, of 32 bits only */
+        {64, 2, {0xe8, 0x00}, NULL, NULL},
+    };
+    for (unsigned att = 0; att < 2; att++) {
+        struct disassembler *disassembler =
+            disassembler_new(att ? DISASSEMBLE_ATT : DISASSEMBLE_INTEL, NULL);
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+            const char *expected = att ? rows[i].att : rows[i].intel;
+            struct image_instruction instruction;
+            char text[DISASSEMBLE_BYTES];
+            const size_t length = disassemble(disassembler, rows[i].bits, rows[i].code,
+                                              rows[i].size, 0x401000, &instruction, text);
+            CU_ASSERT_EQUAL(length, expected ? strlen(expected) : 0);
+            if (length > 0) {
+                CU_ASSERT_STRING_EQUAL(text, expected);
+                CU_ASSERT_EQUAL(instruction.size, rows[i].size);
+            }
+        }
+        disassembler_free(disassembler);
+    }
+}
+
 static const struct test_case cases[] = {
     {"kinds of instructions", test_instructions},
     {"addresses of images", test_places},
@@ -277,5 +331,7 @@ static const struct test_case cases[] = {
     {"position-independent code needs an address", test_anywhere_needs_an_address},
     {"symbols", test_symbols},
     {"corrupt files", test_damage},
+    {"addresses above 4 GiB", test_high_addresses},
+    {"instructions as text", test_disassembly},
     {NULL, NULL}};
 TEST_SUITE(image, cases)

@@ -151,3 +151,8 @@ struct loop_count *loop_counts_make(const struct graph_profile *profile, struct 
     free(counting.inside);
     return counting.counts;
 }
+
+uint64_t loop_count_iterations(const struct loop_count *count)
+{
+    return saturating_add(count->entries, count->back);
+}

@@ -13,6 +13,9 @@ struct loop_count {
     uint64_t instructions; /* of the loop's blocks, including inner loops, without calls */
 };
 
+/* Number of iterations: each time the head is executed. */
+uint64_t loop_count_iterations(const struct loop_count *count);
+
 /*
  * Counts each of process->loops; the caller frees the result. A return to the head counts as coming
  * from the call: from within the loop if its bypass is a back edge. Of several loops with the same

@@ -1,0 +1,172 @@
+#include "tools/common/commands.h"
+
+#include "formats/base/printable.h"
+#include "formats/base/quantity.h"
+#include "tools/dcfg/annotate_table.h"
+#include "tools/dcfg/annotate_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define FILES_MAX 64u /* --image */
+
+struct annotate_settings {
+    const char *process;
+    const char *syntax;
+    const char *files[FILES_MAX];
+    size_t file_count;
+    struct annotate_threads threads;
+    uint64_t top;
+    bool cold;
+    bool csv, json;
+    enum view_form form;
+    enum disassemble_syntax style;
+};
+
+static int take_image(void *settings, const char *argument, struct bt_error *error)
+{
+    struct annotate_settings *annotate = settings;
+    if (annotate->file_count == FILES_MAX)
+        return bt_fail(error, BT_USAGE, "--image: more than %u files", FILES_MAX);
+    annotate->files[annotate->file_count++] = argument;
+    return 0;
+}
+
+static int take_thread(void *settings, const char *argument, struct bt_error *error)
+{
+    struct annotate_threads *threads = &((struct annotate_settings *)settings)->threads;
+    uint64_t number;
+    if (strcmp(argument, "all") == 0) {
+        threads->all = true;
+        return 0;
+    }
+    if (quantity_count(&number, argument, error) < 0)
+        return error->code;
+    if (threads->count == ANNOTATE_THREADS_MAX || number > UINT32_MAX)
+        return bt_fail(error, BT_USAGE, "--thread: there is no thread %" PRIu64 ", or more than %u",
+                       number, ANNOTATE_THREADS_MAX);
+    threads->numbers[threads->count++] = (uint32_t)number;
+    return 0;
+}
+
+#define FIELD(member) offsetof(struct annotate_settings, member)
+static const struct option_row annotate_options[] = {
+    {OPTION_COUNT, 0, "top", "N", "print only the first N functions", FIELD(top), NULL},
+    {OPTION_FLAG, 'a', "all", NULL, "also print instructions that were not executed", FIELD(cold),
+     NULL},
+    {OPTION_CALL, 0, "thread", "N", "also print the executions by thread N, or by all; may repeat",
+     0, take_thread},
+    {OPTION_CALL, 0, "image", "ELF[@LOAD]",
+     "read code from this file, not from the one that the graph names; may repeat", 0, take_image},
+    {OPTION_TEXT, 0, "syntax", "NAME", "intel (the default) or att", FIELD(syntax), NULL},
+    {OPTION_TEXT, 0, "process", "ID", VIEW_PROCESS_HELP, FIELD(process), NULL},
+    OPTION_CSV_ROW(struct annotate_settings, csv),
+    OPTION_JSON_ROW(struct annotate_settings, json),
+    {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
+
+/* Columns of the terminal that standard output is; 0: it is none. */
+static size_t terminal_width(void)
+{
+    struct winsize size = {.ws_col = 0};
+    return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+static int print_text(struct annotation *annotation, struct bt_error *error)
+{
+    const struct annotate_graph *graph = annotation->graph;
+    struct annotate_text *text = annotate_text_new(stdout, terminal_width(), error);
+    int result = text ? 0 : error->code;
+    for (uint32_t i = 0; i < graph->order_count && result == 0 && !ferror(stdout); i++) {
+        result = annotation_of(annotation, graph->order[i], error);
+        if (result == 0)
+            result = annotate_text_put(text, annotation, error);
+    }
+    annotate_text_free(text);
+    return result;
+}
+
+/* Says what code is missing, so that the blocks without instructions are no surprise. */
+static void print_notes(const struct annotation *annotation)
+{
+    const struct annotate_graph *graph = annotation->graph;
+    for (uint32_t i = 0; i < graph->view->process->image_count; i++) {
+        const char *missing = graph_code_missing(graph->code, i);
+        if (missing && annotation->codeless[i])
+            fprintf(stderr, "bustap: %s: its blocks are shown without instructions\n",
+                    PRINTABLE(missing));
+    }
+    if (annotation->differing > 0)
+        fprintf(stderr,
+                "bustap: the code of %" PRIu64 " block%s is not what was executed: was a program "
+                "built again?\n",
+                annotation->differing, annotation->differing == 1 ? "" : "s");
+}
+
+static int annotate(const struct annotate_settings *settings, const struct view *view,
+                    const char *const *functions, size_t count, struct bt_error *error)
+{
+    struct annotate_graph graph;
+    struct annotation annotation = {.graph = NULL};
+    int result = annotate_graph_make(&graph, view, settings->files, settings->file_count, error);
+    if (result == 0)
+        result = annotate_graph_count_threads(&graph, &settings->threads, error);
+    if (result == 0 && count > 0 && annotate_graph_choose(&graph, functions, count, error) < 0)
+        result = bt_fail_within(error, "%s", view->path);
+    if (settings->top < graph.order_count)
+        graph.order_count = (uint32_t)settings->top;
+    if (result == 0)
+        result = annotation_make(&annotation, &graph, settings->style, settings->cold, error);
+    if (result == 0)
+        result = settings->form == VIEW_TEXT
+                     ? print_text(&annotation, error)
+                     : annotate_table_print(&annotation, settings->form, error);
+    if (result == 0)
+        print_notes(&annotation);
+    annotation_clear(&annotation);
+    annotate_graph_clear(&graph);
+    return result;
+}
+
+static int choose_syntax(struct annotate_settings *settings, struct bt_error *error)
+{
+    const bool att = strcmp(settings->syntax, "att") == 0;
+    if (!att && strcmp(settings->syntax, "intel") != 0)
+        return bt_fail(error, BT_USAGE, "--syntax: '%.40s' is not intel or att", settings->syntax);
+    settings->style = att ? DISASSEMBLE_ATT : DISASSEMBLE_INTEL;
+    return 0;
+}
+
+static int annotate_main(struct invocation *call)
+{
+    struct annotate_settings settings = {.top = UINT64_MAX, .syntax = "intel"};
+    struct bt_error error = {0};
+    int status;
+    if (!command_options(call, &settings, &status))
+        return status;
+    if (call->count < 1)
+        return command_usage(call, "one graph is needed");
+    if (view_choose_form(&settings.form, settings.csv, settings.json, &error) < 0 ||
+        choose_syntax(&settings, &error) < 0)
+        return command_usage(call, "%s", error.message);
+    struct view view;
+    int result = view_open(&view, call->arguments[0], settings.process, &error);
+    if (result == 0)
+        result = annotate(&settings, &view, (const char *const *)call->arguments + 1,
+                          (size_t)call->count - 1, &error);
+    view_close(&view);
+    return result < 0 ? command_failure(&error) : STATUS_GOOD;
+}
+
+const struct command dcfg_annotate_command = {
+    .name = "annotate",
+    .operands = "FILE [FUNCTION...]",
+    .summary = "print instructions with counts, jumps and source lines",
+    .details = "Prints the instructions of a graph's functions, those with the most executed "
+               "instructions first, or of the given ones: executions, times that each branch was "
+               "taken, arrows of jumps, and source lines beside. The code is read from the files "
+               "that the graph names.",
+    .options = annotate_options,
+    .run = annotate_main,
+    .group = NULL};

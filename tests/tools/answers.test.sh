@@ -1,8 +1,8 @@
 #!/bin/bash
-# bustap ctl with answers that are none: no JSON, and a key that is there twice, of which nobody knows the right one.
+# bustap ctl with invalid answers: no JSON, duplicate keys.
 set -eu -o pipefail
 
-answer() { # TEXT: what ctl says to it; its status is in $status
+answer() { # TEXT: passes the answer to ctl: out, err, $status
     rm -f socket
     perl -MIO::Socket::UNIX -e '
         my $listener = IO::Socket::UNIX->new(Local => "socket", Listen => 1) or die;
@@ -14,7 +14,7 @@ answer() { # TEXT: what ctl says to it; its status is in $status
         sleep 0.01
     done
     status=0
-    bustap ctl --socket socket status >out 2>told || status=$?
+    bustap ctl --socket socket status >out 2>err || status=$?
     wait $! || true
 }
 
@@ -22,16 +22,16 @@ answer '{"ok":true,"captures":[]}'
 [ $status = 0 ]
 answer '{"ok":false,"ok":true,"captures":[]}'
 [ $status = 3 ]
-grep -qx "bustap: bustapd's answer cannot be understood: bustapd's answer: ok (line 1, offset 16): duplicate key \"ok\"" told
+grep -qx "bustap: bustapd's answer cannot be understood: bustapd's answer: ok (line 1, offset 16): duplicate key \"ok\"" err
 answer '{"ok":true,"captures":[{"name":"a","state":"failed","state":"running"}]}'
 [ $status = 3 ]
-grep -q 'captures\[0\].state (.*): duplicate key "state"' told
+grep -q 'captures\[0\].state (.*): duplicate key "state"' err
 answer 'hello'
 [ $status = 3 ]
-grep -q "cannot be understood" told
+grep -q "cannot be understood" err
 [ ! -s out ]
 
-# a table of captures: counts to 64 bits, members that are not known, none, or of another kind
+# a table of captures: 64-bit counts; unknown members, missing ones, and ones of a wrong type
 answer '{"log_lines_dropped":7,"captures":[{"status":{"records":18446744073709551615,"lost":{"bus":1,"total":12},"files":3,"x":[{"name":"q"}],"records_per_s":2500000.5,"absent":"silent"},"name":"a","state":"running","output":"/d\u001b"},{"name":"b","state":"failed","error":"why","status":null}],"ok":true}'
 [ $status = 0 ]
 diff out - <<END
@@ -43,4 +43,4 @@ END
 answer '{"ok":true,"captures":[{"status":{"records":1.5}}]}'
 [ $status = 3 ]
 [ ! -s out ]
-grep -q 'captures\[0\].status.records' told
+grep -q 'captures\[0\].status.records' err

@@ -1,9 +1,9 @@
 #!/bin/bash
-# Lines that processors fight for are told with the program's symbols and source lines.
+# Contended lines are reported with the program's symbols and source lines.
 set -eu -o pipefail
-command -v nm >/dev/null || { echo "there is no nm"; exit 77; }
+command -v nm >/dev/null || { echo "nm is missing"; exit 77; }
 
-# a variable of ours, as if it was loaded at 0x10000000
+# a variable of bustap itself, as if loaded at 0x10000000
 read -r variable name < <(nm -S "$BUILD/bustap" | awk '$3 ~ /^[dD]$/ && NF == 4 { print $1, $4; exit }')
 read -r routine < <(nm -S "$BUILD/bustap" | awk '$4 == "main" { print $1 }')
 [ -n "$variable" ] && [ -n "$routine" ] || { echo "the program has no symbols"; exit 77; }
@@ -11,7 +11,7 @@ first=$(nm "$BUILD/bustap" | awk '$3 == "__executable_start" { print $1 }')
 data=$((0x10000000 + 0x$variable - 0x${first:-0}))
 code=$((0x10000000 + 0x$routine - 0x${first:-0}))
 
-# two processors write there in turns; time, and the columns of `bustap dump --csv`
+# two processors alternate in writing there; the columns are those of `bustap dump --csv`
 make_lines() {
     bustap dump --csv </dev/null
     for i in $(seq 0 39); do
@@ -24,9 +24,9 @@ bustap cache --from csv --coherence mesi --image "$BUILD/bustap@0x10000000" --l1
 grep -q "39 .* $name\$" out || { echo "no $name"; cat out; exit 1; }
 grep -q " main *tools/bustap.c:\| main .*bustap.c:[0-9]" out || { echo "no main"; cat out; exit 1; }
 
-# an image that is none
+# an invalid image
 status=0
-bustap cache --image trace.csv trace.csv >out 2>said || status=$?
+bustap cache --image trace.csv trace.csv >out 2>err || status=$?
 [ $status -eq 1 ] || exit 1
 [ ! -s out ] || exit 1
-grep -q 'trace.csv' said
+grep -q 'trace.csv' err

@@ -1,5 +1,5 @@
 #!/bin/bash
-# bustap capture: what it makes of its options, signals, and what it prints.
+# bustap capture: options, signals, messages.
 set -eu -o pipefail
 PATH="$BUILD/tests/e2e:$PATH"
 
@@ -22,7 +22,7 @@ grep -q 'were removed by the ring of 3$' verdict
 # shellcheck disable=SC2046
 zcat $(ls a/ring_*.byu.gz) | cmp - <(tail -c "$(zcat $(ls a/ring_*.byu.gz) | wc -c)" t.byu)
 
-# forms of compression and of the link
+# compression, and encodings of the link
 for option in '--engine zlib --level 6' '--packing plain' '--packing delta --threads 1' \
     '--block 100 --queue 4M --flush 10ms'; do
     rm -rf b
@@ -40,37 +40,37 @@ wanted=$(b2a t.byu | awk '$2 == "FETCH" && $5 == 1' | wc -l)
 [ "$(jq .source.filtered json)" = "$((30000 - wanted))" ]
 bustap info a/filtered_*.byu.gz | grep -q '^filter *type=FETCH and processor=1$'
 
-# a number of records, exactly
+# an exact number of records
 bustap capture --json --board virtual:smp=2 -o a/some --stop records=12345 >json 2>summary
 [ "$(jq -c '[.records, .lost.total, .end, .complete]' json)" = '[12345,0,"limit reached",true]' ]
 bustap verify a/some_*.byu.gz >verdict
 
-# signals: status, a new file, stop; from a bus so slow that nothing is lost where the machine has no time for it
-bustap capture --board virtual:smp=2,rate=1k -o a/signals 2>told &
+# signals: status, a new file, stop; the bus is slow, so that a busy machine loses nothing
+bustap capture --board virtual:smp=2,rate=1k -o a/signals 2>err &
 capture=$!
 until ls a/signals_00001_* >/dev/null 2>&1; do sleep 0.05; done
 sleep 0.3
 kill -USR1 $capture
-until grep -q records told; do sleep 0.05; done
+until grep -q records err; do sleep 0.05; done
 kill -HUP $capture
 until ls a/signals_00002_* >/dev/null 2>&1; do sleep 0.05; done
 sleep 0.3
 kill -TERM $capture
 wait $capture
-grep -q '^bustap: [0-9]* records, .* lost 0$' told
-grep -q '^bustap: stopped: [0-9]* records in 2 files, 0 lost$' told
+grep -q '^bustap: [0-9]* records, .* lost 0$' err
+grep -q '^bustap: stopped: [0-9]* records in 2 files, 0 lost$' err
 bustap verify a/signals_*.byu.gz >verdict
 
-# a record that cannot be on the bus is told with its number; those before it are there
+# an impossible record is reported with its number; those before it are captured
 { head -c 1200 t.byu; printf '\0\0\0\0\177\0\0\0\0\0\0\0'; } >bad.byu
 status=0
-bustap capture -q --board virtual:replay=bad.byu -o a/bad 2>told || status=$?
+bustap capture -q --board virtual:replay=bad.byu -o a/bad 2>err || status=$?
 [ "$status" -ne 0 ]
 [ "$status" -ne 2 ]
-grep -q 'record 100' told
+grep -q 'record 100' err
 zcat a/bad_*.byu.gz | cmp - <(head -c 1200 t.byu)
 
-# the real thing
+# a real trace
 trace=${SHARED:+$SHARED/data/pentium2.byu}
 if [ -n "$trace" ] && [ -f "$trace" ]; then
     bustap capture -q --board "virtual:replay=$trace" -o c/p2

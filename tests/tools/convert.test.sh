@@ -1,6 +1,6 @@
 #!/bin/bash
-# bustap convert as people use it: the way to each format and back, compressed or not, from files and
-# pipes, of captures in many files; what is written appears whole or not at all.
+# bustap convert: to each format and back, compressed or not, from files and pipes, captures of
+# several files. The output is written completely or not at all.
 set -eu -o pipefail
 PATH="$BUILD/tests/e2e:$PATH"
 make_trace 5000 >trace.byu
@@ -18,10 +18,10 @@ for source in trace.byu ${SHARED:+$SHARED/data/pentium2.byu}; do
             [ $format = byu ] || bustap convert --from $format --to byu -o - - <out.$format$suffix | cmp - plain.byu
         done
     done
-    # what these hold comes back the same once it has been through them
+    # these formats keep a part of a record; a second conversion loses nothing more
     for format in din lackey gem5 champsim oracle libcachesim-csv; do
-        bustap convert "$source" --to $format -o first 2>told
-        grep -q '^bustap: [a-z]' told || [ $format = gem5 ]
+        bustap convert "$source" --to $format -o first 2>err
+        grep -q '^bustap: [a-z]' err || [ $format = gem5 ]
         bustap convert --from $format first -o back.byu
         bustap convert back.byu --to $format -o second 2>/dev/null
         bustap convert --from $format --to byu -o - second | cmp - back.byu || [ $format = champsim ]
@@ -29,11 +29,11 @@ for source in trace.byu ${SHARED:+$SHARED/data/pentium2.byu}; do
     done
 done
 
-# the files of a capture, in any order; its clock makes seconds
+# the files of a capture, in any order
 make_capture files=3 file_records=600 block_records=100 set
 bustap convert set_3.byu.gz set_1.byu.gz set_2.byu.gz --to csv -o set.csv
 bustap dump --csv set_1.byu.gz set_2.byu.gz set_3.byu.gz | cmp - set.csv
-# times survive where records were left out, or lost: the ticks of what a filter chose differ as before
+# filters and losses keep times: ticks of the chosen records differ by the same amounts
 since() { awk -F, 'NR == 1 { next } NR > 2 { print $2 - last } { last = $2 }'; }
 make_capture files=2 file_records=9000 block_records=700 link=9 gap_ms=30 lossy
 for filter in type=FETCH processor=2 'type!=FETCH and processor!=1' address=0-0xffffffff; do
@@ -45,19 +45,19 @@ for filter in type=FETCH processor=2 'type!=FETCH and processor!=1' address=0-0x
         bustap convert --from $format kept.$format --to csv -o - | since | cmp - wanted ||
             { echo "times of $filter in $format"; exit 1; }
     done
-    # without the times since the record before ticks alone do
+    # ticks suffice, without the column time
     cut -d, -f 2-7 chosen.csv | bustap convert --from csv --to byu -o - - | b2a | awk '{ print $NF }' | tail -n +2 |
         cmp - wanted || { echo "ticks of $filter"; exit 1; }
 done
-cut -d, -f 3-7 chosen.csv | bustap convert --from csv --to byu -o none.byu - 2>told
-grep -q "^bustap: standard input: requests without a time (set to 0): " told
+cut -d, -f 3-7 chosen.csv | bustap convert --from csv --to byu -o none.byu - 2>err
+grep -q "^bustap: standard input: requests without a time (set to 0): " err
 bustap convert set_[123].byu.gz --to libcachesim-csv -o ticks.csv --time-unit tick 2>/dev/null
 bustap convert set_[123].byu.gz --to libcachesim-csv -o us.csv --time-unit us 2>/dev/null
 clock=$(bustap info --json set_[123].byu.gz | jq '[.. | .clock_hz? // empty][0]')
 paste -d, ticks.csv us.csv | awk -F, -v clock="$clock" '
     NR > 1 && $5 != int($1 * 1000000 / clock) { print "line " NR ": " $0; exit 1 }'
 
-# nothing is left of what did not become whole, and what was there stays
+# a failed conversion leaves no file and keeps an existing one
 echo precious >kept.din
 if bustap convert trace.byu nothing.byu -o kept.din 2>/dev/null; then exit 1; fi
 [ "$(cat kept.din)" = precious ]
@@ -72,7 +72,7 @@ if command -v xz >/dev/null; then
     cmp from_plain.byu from_xz.byu
 fi
 
-# a damaged file is converted as far as it is good
+# a damaged file is converted up to the damage
 bustap convert trace.byu -o whole.din.gz 2>/dev/null
 head -c 3000 whole.din.gz >cut.din.gz
 status=0

@@ -1,12 +1,12 @@
 #!/bin/bash
 # Other programs read what convert writes, and convert reads what they write: NumPy, protobuf's own
-# compiler, valgrind's lackey. Those that are not installed are skipped.
+# compiler, valgrind's lackey. Missing programs are skipped.
 set -eu -o pipefail
 PATH="$BUILD/tests/e2e:$PATH"
 make_trace --types all 3000 >trace.byu
 checked=0
 
-# --- NumPy: the same bytes, the names of the fields, the count that is in the head ---
+# --- NumPy: bytes, names of fields, count ---
 if [ -x /usr/bin/python3 ] && /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
     checked=$((checked + 1))
     bustap convert trace.byu -o trace.npy
@@ -20,7 +20,7 @@ trace = numpy.load('trace.npy')
 assert trace.tobytes() == open('trace.byu', 'rb').read()
 assert trace.dtype.names == ('address', 'type', 'size', 'attribute', 'processor', 'time')
 assert trace.shape == (3000,)
-# other widths, another order, fields that nobody asked for
+# other widths, another order, an unknown field
 wide = numpy.zeros(3000, dtype=[('time', '<u8'), ('note', 'S5'), ('processor', '<i4'), ('size', '<u2'),
                                 ('attribute', 'u1'), ('type', '<u4'), ('address', '<u8')])
 for name in trace.dtype.names:
@@ -73,7 +73,7 @@ END
             if (flags) print "5: " flags
             print "6: " $7
         }' >wanted
-    # addresses are hexadecimal there
+    # dump prints addresses in hexadecimal
     while read -r key value; do
         case $value in
         0x*) echo "$key $((value))" ;;
@@ -82,14 +82,14 @@ END
     done <wanted | diff - decoded
 fi
 
-# --- lackey: what it says of a real program comes back ---
+# --- lackey: the trace of a real program, and back ---
 if command -v valgrind >/dev/null; then
     checked=$((checked + 1))
     valgrind --tool=lackey --trace-mem=yes --log-file=true.lackey /bin/true
-    bustap convert --wrap true.lackey -o true.byu 2>told
-    grep -q "true.lackey: valgrind's own lines left out: " told
+    bustap convert --wrap true.lackey -o true.byu 2>err
+    grep -q "true.lackey: valgrind's own lines left out: " err
     bustap convert true.byu --to lackey -o again.lackey 2>/dev/null
-    # a modification is a load and a store; addresses lost their upper bits, and leading zeros came
+    # a modification becomes a load and a store; addresses keep 32 bits, with leading zeros
     awk '/^==/ { next }
         {
             split($2, part, ",")
@@ -102,4 +102,4 @@ if command -v valgrind >/dev/null; then
         }' true.lackey | cmp - again.lackey
 fi
 
-[ $checked -gt 0 ] || { echo "neither NumPy, protoc nor valgrind is there"; exit 77; }
+[ $checked -gt 0 ] || { echo "NumPy, protoc and valgrind are missing"; exit 77; }

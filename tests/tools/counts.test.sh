@@ -1,5 +1,5 @@
 #!/bin/bash
-# Every count of `bustap info` equals one made without bustap: by od and awk, of what zcat gives.
+# Every count of `bustap info` equals that of od and awk on the output of zcat.
 set -eu -o pipefail
 PATH="$BUILD/tests/e2e:$PATH"
 
@@ -19,7 +19,7 @@ type_number() {
     esac
 }
 
-# check TRACE FILE...: info of the files is what the raw records in TRACE say
+# check TRACE FILE...: info of the files equals the counts of the raw records in TRACE
 check() {
     local trace=$1 records
     shift
@@ -50,7 +50,7 @@ zcat p_?.byu.gz >p.byu
 check p.byu p_2.byu.gz p_3.byu.gz p_1.byu.gz
 [ "$(jq .lost info.json)" = 27 ]
 [ "$(jq -c .lost_by_stage info.json)" = '{"bus":21,"link":0,"queue":6,"disk":0}' ]
-# the last tick is the sum of all times where nothing was lost
+# without losses, the last tick is the sum of all times
 make_capture seed=3 files=2 file_records=5000 q
 sum=$(zcat q_?.byu.gz | od -An -v -t u4 -w12 | awk '{ sum += $3 } END { print sum }')
 [ "$(bustap info --json q_?.byu.gz | jq .last_tick)" = "$sum" ]

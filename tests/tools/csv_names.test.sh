@@ -1,11 +1,11 @@
 #!/bin/bash
-# Names with commas and quotes, of predictors, functions, sources and modules, are one field each in every table of
-# comma separated values (RFC 4180).
+# Names of predictors, functions, sources and modules with commas and quotes are one field each in every CSV table
+# (RFC 4180).
 set -eu -o pipefail
 [ -z "$NO_EXEC" ] || { echo "$NO_EXEC"; exit 77; }
-[ -x /usr/bin/python3 ] || { echo "there is no /usr/bin/python3"; exit 77; }
+[ -x /usr/bin/python3 ] || { echo "/usr/bin/python3 is missing"; exit 77; }
 
-# a name of C++, which is shown as "named(int, double)", and one that only assemblers allow
+# a name of C++, shown as "named(int, double)", and one that only assemblers allow
 cat >'so,"urce.c' <<'END'
 void named(int) __asm__("_Z5namedid");
 void odd(int) __asm__("\"od,d\"");
@@ -30,7 +30,7 @@ int main(int count, char **arguments)
 END
 cc -O1 -g -o 'mod,"ule' 'so,"urce.c'
 
-# holds FILE TEXT...: strictly comma separated, with as many fields in each row, one of which is, or begins with, each TEXT
+# holds FILE TEXT...: valid CSV whose rows have equal numbers of fields; each TEXT is a field or begins one
 cat >holds.py <<'END'
 import csv, sys
 with open(sys.argv[1], newline="") as file:

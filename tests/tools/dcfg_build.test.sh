@@ -1,10 +1,10 @@
 #!/bin/bash
-# Captures of several files, with losses, in any order, and a real one become graphs whose counts are
-# those of the fetches.
+# Graphs of captures (several files, any order, losses, a real one): counts equal those of the
+# fetches.
 set -eu
 PATH="$BUILD/tests/e2e:$PATH"
 
-# sums GRAPH: instructions; the same from blocks; and from edges
+# sums GRAPH: instructions, from the header, the threads, the blocks, and the edges
 sums() {
     jq -c '.PROCESSES[1][1] as $p
         | [$p.IMAGES[1:][][3].BASIC_BLOCKS[1:][]] as $blocks
@@ -13,11 +13,11 @@ sums() {
            ($p.EDGES[1:] | map(select(.[2] > 3) | $size[.[2] | tostring] * (.[4] | add)) | add)]' "$1"
 }
 
-# --- several files: order and mixture do not matter; the trace is of the same stream ---
+# --- several files, in any order ---
 make_capture files=3 file_records=5000 block_records=1000 p
 fetches=$(bustap info --json p_*.byu.gz | jq '.by_type.FETCH')
-bustap dcfg build p_1.byu.gz p_2.byu.gz p_3.byu.gz -o sorted.json --trace sorted.trace.json 2>told
-grep hole told && exit 1
+bustap dcfg build p_1.byu.gz p_2.byu.gz p_3.byu.gz -o sorted.json --trace sorted.trace.json 2>err
+grep hole err && exit 1
 bustap dcfg build p_3.byu.gz p_1.byu.gz p_2.byu.gz -o mixed.json --trace mixed.trace.json 2>/dev/null
 cmp sorted.json mixed.json
 cmp sorted.trace.json mixed.trace.json
@@ -25,28 +25,28 @@ cat p_1.byu.gz p_2.byu.gz p_3.byu.gz | bustap dcfg build - -o cat.json 2>/dev/nu
 cmp sorted.json cat.json
 [ "$(sums sorted.json)" = "[$fetches,$fetches,$fetches,$fetches]" ] || { sums sorted.json; exit 1; }
 
-# --- compressed as the names say ---
+# --- compression by file name ---
 bustap dcfg build p_?.byu.gz -o a.json.gz --trace a.trace.json.bz2 2>/dev/null
 zcat a.json.gz | cmp - sorted.json
 bzcat a.trace.json.bz2 | cmp - sorted.trace.json
 
-# --- a file that is missing, and losses that are told, are holes ---
+# --- a missing file and reported losses are holes ---
 status=0
-bustap dcfg build p_1.byu.gz p_3.byu.gz -o hole.json 2>told || status=$?
-[ $status -eq 1 ] && grep -q 'file 2 is missing between p_1.byu.gz and p_3.byu.gz' told || exit 1
-grep -q '1 hole in the capture' told
+bustap dcfg build p_1.byu.gz p_3.byu.gz -o hole.json 2>err || status=$?
+[ $status -eq 1 ] && grep -q 'file 2 is missing between p_1.byu.gz and p_3.byu.gz' err || exit 1
+grep -q '1 hole in the capture' err
 make_capture files=2 link=5 lossy
 bustap dcfg build --json lossy_?.byu.gz -o lossy.json --trace lossy.trace.json |
     jq -e '.holes > 0' >/dev/null
-# each processor's trace is broken where something was lost
+# each loss ends a chunk of the traces
 [ "$(jq '[.PROCESSES[1][3][1:][][1][1:][]] | length' lossy.trace.json)" -gt \
     "$(jq '.PROCESSES[1][1].INSTR_COUNT_PER_THREAD | length' lossy.json)" ]
 
-# --- a trace adds up to the graph's counts ---
+# --- a trace's sums equal the graph's counts ---
 jq -c '[.PROCESSES[1][3][1:][][1][1:] | map(.[1]) | add]' sorted.trace.json >from_trace
 jq -c '.PROCESSES[1][1].INSTR_COUNT_PER_THREAD' sorted.json | cmp - from_trace
 
-# --- all of it keeps the rules ---
+# --- all outputs are valid ---
 bustap dcfg check sorted.json --trace sorted.trace.json >/dev/null
 bustap dcfg check lossy.json --trace lossy.trace.json >/dev/null
 bustap dcfg check hole.json >/dev/null
@@ -56,22 +56,22 @@ for seed in 1 2 3 4; do
     bustap dcfg check x.json --trace x.trace.json >/dev/null
 done
 
-# --- code from an image's first byte on, and right behind its last: no block is at offset 0 ---
+# --- code at an image's first byte, and directly after its last: no block is at offset 0 ---
 make_fetches --program 3 10 low >/dev/null
 end=$((0xc0101012))
 for start in 0xc0100000 "$end"; do
     printf '%s 2\n' 0xc0101000 "$start" 0xc0101002 "$start" | make_fetches >low.byu
-    bustap dcfg build --fetch instr --image low.kernel low.byu -o low.json --trace low.trace.json 2>told ||
-        { cat told; exit 1; }
+    bustap dcfg build --fetch instr --image low.kernel low.byu -o low.json --trace low.trace.json 2>err ||
+        { cat err; exit 1; }
     bustap dcfg check low.json --trace low.trace.json
     bustap dcfg blocks --csv low.json | grep -q "$(printf '^2,[0-9]*,[0-9.]*,0x%x,' "$start")"
 done
 printf '0x1000 2\n0 2\n' | make_fetches >zero.byu
 status=0
-bustap dcfg build --fetch instr zero.byu -o zero.json 2>told || status=$?
-[ "$status" -eq 1 ] && grep -q 'fetch at address 0x0,' told || exit 1
+bustap dcfg build --fetch instr zero.byu -o zero.json 2>err || status=$?
+[ "$status" -eq 1 ] && grep -q 'fetch at address 0x0,' err || exit 1
 
-# --- fetches of 0 bytes are in blocks too ---
+# --- blocks hold fetches of 0 bytes, too ---
 make_fetches >none.byu <<END
 0x1000 0
 0x1000 2
@@ -87,18 +87,18 @@ for kind in instr bus; do
     [ "$(sums none.json)" = "[7,7,7,7]" ] || { sums none.json; exit 1; }
 done
 
-# --- damage is told once, and the rest is still made something of ---
+# --- corruption is reported once, and the rest is used ---
 head -c $(($(stat -c %s p_1.byu.gz) * 2 / 3)) p_1.byu.gz >cut.byu.gz
 status=0
-bustap dcfg build cut.byu.gz -o cut.json --trace cut.trace.json 2>told || status=$?
-[ "$status" -eq 1 ] || { cat told; exit 1; }
-bustap info cut.byu.gz 2>&1 >/dev/null | diff - <(grep offset told)
+bustap dcfg build cut.byu.gz -o cut.json --trace cut.trace.json 2>err || status=$?
+[ "$status" -eq 1 ] || { cat err; exit 1; }
+bustap info cut.byu.gz 2>&1 >/dev/null | diff - <(grep offset err)
 
-# --- what is read is not replaced, nor is the trace by the graph ---
+# --- neither an input nor the trace is overwritten ---
 refused() {
     status=0
-    bustap dcfg build "$@" 2>told || status=$?
-    [ "$status" -eq 2 ] || { echo "dcfg build $*: $status"; cat told; exit 1; }
+    bustap dcfg build "$@" 2>err || status=$?
+    [ "$status" -eq 2 ] || { echo "dcfg build $*: $status"; cat err; exit 1; }
 }
 mkdir own
 cp p_1.byu.gz own/capture.byu.gz
@@ -113,26 +113,26 @@ refused own/x.byu -o both.json --trace ./both.json
 refused own/x.byu -o sorted.json --trace sorted.json
 [ ! -e both.json ] && [ ! -e other.json ] || exit 1
 md5sum --quiet -c own.md5
-bustap dcfg build own/x.byu -o /dev/null --trace /dev/null 2>told
-bustap dcfg build own/x.byu -o again.json --trace again.trace.json 2>told
-bustap dcfg build own/x.byu -o again.json --trace again.trace.json 2>told
+bustap dcfg build own/x.byu -o /dev/null --trace /dev/null 2>err
+bustap dcfg build own/x.byu -o again.json --trace again.trace.json 2>err
+bustap dcfg build own/x.byu -o again.json --trace again.trace.json 2>err
 
-# --- an early end of the reader is no error, a full disk is ---
-bustap dcfg build p_1.byu.gz -o - 2>told | head -c 10 >/dev/null
-[ "${PIPESTATUS[0]}" -eq 0 ] || { cat told; exit 1; }
+# --- a reader that closes early is no error, a full disk is ---
+bustap dcfg build p_1.byu.gz -o - 2>err | head -c 10 >/dev/null
+[ "${PIPESTATUS[0]}" -eq 0 ] || { cat err; exit 1; }
 status=0
-bustap dcfg build p_1.byu.gz -o - 2>told >/dev/full || status=$?
-[ "$status" -eq 3 ] || { cat told; exit 1; }
-grep -q "No space left on device" told
+bustap dcfg build p_1.byu.gz -o - 2>err >/dev/full || status=$?
+[ "$status" -eq 3 ] || { cat err; exit 1; }
+grep -q "No space left on device" err
 
-# --- the real one ---
+# --- a real capture ---
 if [ -n "$SHARED" ] && [ -f "$SHARED/data/pentium2.byu" ]; then
     bustap dcfg build "$SHARED/data/pentium2.byu" -o p2.json --trace p2.trace.json 2>/dev/null
     bustap dcfg check p2.json --trace p2.trace.json >/dev/null
     [ "$(sums p2.json)" = "[14362,14362,14362,14362]" ] || { sums p2.json; exit 1; }
 fi
 
-# --- a symbol that claims to be larger than its image: what build writes, check accepts ---
+# --- a symbol larger than its image: check accepts what build writes ---
 [ -z "$NO_EXEC" ] || exit 0
 cat >huge.s <<'END'
 .globl _start

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Graphs and traces that are built keep to the rules; one that was changed is told with its place.
+# Graphs and traces that build writes are valid; a change is reported with its place.
 set -eu
 PATH="$BUILD/tests/e2e:$PATH"
 
@@ -27,13 +27,13 @@ fails() {
     [ $status = 1 ] && [ ! -s err ] && grep -q "($rule, section" out || { cat out err; exit 1; }
 }
 
-# a count too much is told where it is: at the block, and at the thread's instructions
+# a wrong count is reported for the block, and for the thread's instructions
 jq -c '.PROCESSES[1][1].EDGES[5][4][0] += 1' g.json >bad.json
 fails bad.json flow
 fails bad.json instructions
 grep -q '^bad.json: PROCESSES\[1\]\[1\]\.INSTR_COUNT_PER_THREAD\[0\]: ' out
 
-# many are counted
+# failures above the limit are counted
 jq -c '.PROCESSES[1][1].EDGES[1:][][4][0] += 1' g.json >bad.json
 fails bad.json flow --max 3
 [ "$(wc -l <out)" = 4 ]
@@ -41,7 +41,7 @@ grep -q '^and [0-9]* more$' out
 bustap dcfg check bad.json --json --max 0 >out || [ $? = 1 ]
 jq -e '(.good | not) and .failure_count > 10 and .failures == []' out >/dev/null
 
-# what is no graph, and what belongs to another
+# an invalid graph, and a trace of another graph
 head -c 2000 g.json >bad.json
 fails bad.json format
 grep -q '^bad.json: ' out
@@ -50,7 +50,7 @@ jq -c '.PROCESSES[1][0] = 9' t.json >bad.json
 fails g.json trace-process --trace bad.json
 grep -q '^bad.json: PROCESSES\[1\]: ' out
 
-# a capture that was taken on the bus
+# a capture of a real bus
 if [ -n "$SHARED" ] && [ -e "$SHARED/data/pentium2.byu" ]; then
     bustap dcfg build "$SHARED/data/pentium2.byu" -o g.json --trace t.json 2>/dev/null
     bustap dcfg check g.json --trace t.json | grep -q ' 14362 instructions'
@@ -70,5 +70,5 @@ bustap dcfg check - --trace - 2>err </dev/null || status=$?
 [ $status = 2 ] && grep -q 'both' err || exit 1
 [ "$(bustap dcfg check --rules | wc -l)" -ge 40 ]
 
-# a reader that goes away is no error
+# a reader that closes early is no error
 bustap dcfg check --rules | head -1 >/dev/null

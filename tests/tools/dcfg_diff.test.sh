@@ -1,6 +1,6 @@
 #!/bin/bash
-# What makes no difference between graphs: ids, order, folders, load addresses, compression. What
-# does: counts, types, threads.
+# Differences between graphs: ids, order, folders, load addresses and compression are none; counts,
+# types and threads are.
 set -eu -o pipefail
 PATH="$BUILD/tests/e2e:$PATH"
 
@@ -48,7 +48,7 @@ jq '.PROCESSES[1][1].IMAGES[1][3].BASIC_BLOCKS[1][2] = 11' a.json >resized.json
 different a.json resized.json
 grep -q 'A: 12 bytes, 3 instructions; B: 11, 3$' verdict
 
-# turned round, everything is its opposite
+# with a and b swapped, differences are reversed
 make_dcfg --depth 0 --outer 12 b.json
 different --csv a.json b.json
 sort verdict | cut -d, -f 1,3,4,6,7 >forwards

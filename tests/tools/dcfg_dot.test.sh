@@ -1,8 +1,8 @@
 #!/bin/bash
-# Graphviz takes what `bustap dcfg dot` prints, without a word, and draws all of it.
+# Graphviz draws the output of `bustap dcfg dot` completely and without a warning.
 set -eu -o pipefail
 PATH="$BUILD/tests/e2e:$PATH"
-command -v dot >/dev/null || { echo "there is no dot"; exit 77; }
+command -v dot >/dev/null || { echo "dot is missing"; exit 77; }
 
 make_dcfg example.json
 draw() {
@@ -17,10 +17,10 @@ draw example.json
 [ "$(count node)" = 16 ]
 [ "$(count edge)" = 23 ]
 [ "$(count cluster)" = 3 ]
-# names are what they are, whatever is in them
+# special characters in names
 grep -qF '>power&lt;unsigned int&gt;(std::vector&lt;&quot;n\m&quot;&gt;&amp;, {...})<' picture.svg
 
-# a routine, what calls it and what it calls
+# a routine with its callers and callees
 draw example.json --routine main
 [ "$(count node)" = 10 ]
 [ "$(count cluster)" = 1 ]
@@ -29,11 +29,11 @@ draw example.json --routine fill
 [ "$(count node)" = 5 ]
 grep -q '>main<' picture.svg
 
-# only what was executed so often, and bypasses between that
+# blocks above a count, and bypasses between them
 draw example.json --min-count 100
 [ "$(count node)" = 2 ]
 [ "$(count edge)" = 2 ]
 
-# nothing at all is a picture too
+# an empty picture
 draw example.json --min-count 1M
 [ "$(count node || true)" = 0 ]

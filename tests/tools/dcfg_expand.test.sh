@@ -1,6 +1,6 @@
 #!/bin/bash
-# Traces, expanded: each edge begins where the one before it ends, they are as many as the graph says,
-# and parts are parts of the whole.
+# Expanded traces: each edge begins where the one before it ends, their number is the graph's, and
+# parts equal those of the whole.
 set -eu
 PATH="$BUILD/tests/e2e:$PATH"
 
@@ -14,7 +14,7 @@ awk -F, '$1 == thread && ($2 != number + 1 || $4 != target) { print; exit 1 }
          $1 != thread && ($2 != 0 || $6 != "ENTRY") { print; exit 1 }
          { thread = $1; number = $2; target = $5 }' thread=none all
 
-# edge by edge as often as the graph has it
+# each edge's count is the graph's
 zcat g.json.gz | jq -r '.PROCESSES[1][1].EDGES[1:][] | .[0] as $id | .[4] | to_entries[]
     | select(.value > 0) | "\(.key),\($id) \(.value)"' | sort >counts
 cut -d, -f 1,3 all | sort | uniq -c | awk '{ print $2 " " $1 }' | sort | diff counts -
@@ -30,14 +30,14 @@ bustap dcfg expand g.json.gz --trace t.json.gz --csv --skip 120 --count 1 | sed 
     diff - <(awk -F, '$2 == 120' all)
 [ "$(bustap dcfg expand g.json.gz --trace t.json.gz -n 0 | wc -l)" = 1 ]
 
-# the forms say the same; a pipe as the trace
+# all formats have the same content; a pipe as the trace
 zcat t.json.gz | bustap dcfg expand g.json.gz --trace - --json |
     jq -r '[.thread, .index, .edge, .source, .target, .type, .address // ""] | join(",")' |
     diff - <(cut -d, -f 1-7 all)
 bustap dcfg expand g.json.gz --trace t.json.gz | sed 1d |
     awk '{ print $1 "," $2 "," $3 "," $4 "," $5 "," $6 }' | diff - <(cut -d, -f 1-6 all)
 
-# a reader that goes away is no error
+# a reader that closes early is no error
 [ "$(bustap dcfg expand g.json.gz --trace t.json.gz 2>err | head -3 | wc -l)" = 3 ]
 [ ! -s err ] || { cat err; exit 1; }
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The views of a graph take a reader that goes away for an answer, and a full disk for a failure.
+# Views of a graph: a reader that closes early is no error, a full disk is one.
 set -eu
 PATH="$BUILD/tests/e2e:$PATH"
 make_dcfg a.json

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Programs are stepped through an instruction at a time, and the graphs of what they fetched agree with
-# what was counted beside it: each address's executions, what kinds of instructions did how often, and
-# the threads' instructions; with the program's file, and without. Their traces say the fetches again.
+# Graphs and traces of single-stepped programs, with the program's file and without: executions of each
+# address, types of edges, and instructions of threads equal those that the stepper counts; the traces
+# expand to the fetches.
 set -eu -o pipefail
 PATH="$BUILD/tests/e2e:$PATH"
 
@@ -13,7 +13,7 @@ compile() {
         -o "$name" "$TOP/tests/e2e/programs/$name.c"
 }
 
-# step NAME [COMMAND...]: runs the program both ways; its capture, counts and totals are NAME.byu.gz, .counts, .totals
+# step NAME [COMMAND...]: runs the program, then steps it; writes NAME.byu.gz, NAME.counts, NAME.totals
 step() {
     local name=$1 status=0 stepped=0
     shift
@@ -29,7 +29,7 @@ step() {
     diff "$name.out" "$name.stepped"
 }
 
-# total FILE NAME: a number of single_step's totals
+# total FILE NAME: one of single_step's totals
 total() {
     awk -v name="$2" '$1 == name { print $2 }' "$1"
 }
@@ -42,7 +42,7 @@ awk_number='
         return n
     }'
 
-# The instructions of each block are those that were executed at its addresses, and as often.
+# Each block holds the instructions executed at its addresses, with their counts.
 compare_addresses() { # COUNTS BLOCKS.csv
     awk -F '[ ,]' -v CONVFMT=%.0f "$awk_number"'
         function complain(text) { if (bad++ < 5) print text }
@@ -56,7 +56,7 @@ compare_addresses() { # COUNTS BLOCKS.csv
                 at += size[at]
             }
             if (at != end || n != $column["block_instructions"])
-                complain(sprintf("the block at %x does not hold the instructions that are there", start))
+                complain(sprintf("the block at %x does not hold the instructions at its addresses", start))
         }
         END {
             for (at in expected)
@@ -66,7 +66,7 @@ compare_addresses() { # COUNTS BLOCKS.csv
         }' "$1" "$2"
 }
 
-# The trace's edges, put back into instructions, are what was fetched: each thread's, in their order.
+# The trace's edges, expanded to instructions, equal the fetches of each thread, in order.
 compare_order() { # NAME GRAPH TRACE BLOCKS.csv
     bustap dump "$1.byu.gz" | awk '{ print $5, $1 }' | sort -s -n -k 1,1 >"$1.fetched"
     bustap dcfg expand "$2" --trace "$3" --csv >"$1.expanded"
@@ -99,13 +99,13 @@ edges() {
     awk -v types=" $* " 'index(types, " " $1 " ") { sum += $2 } END { print sum + 0 }' "$file"
 }
 
-# With the program's file: every edge is of the type of the instruction that it leaves. Where signals
-# come in between, which they may anywhere, some edges are changes of context instead.
+# With the program's file, every edge has the type of the instruction before it; signals, which may
+# occur anywhere, make some edges context changes.
 compare_types() { # NAME
     local totals=$1.totals
     [ "$(edges "$1" UNKNOWN BRANCH)" -eq 0 ]
     [ "$(edges "$1" RETURN)" -eq "$(total "$totals" returns)" ]
-    # of a system call there also is the last one of each thread, and the one that ends a handler
+    # system calls also end threads and signal handlers
     [ "$(edges "$1" SYSTEM_CALL SYSTEM_CALL_BYPASS EXIT SYSTEM_RETURN CONTEXT_CHANGE_RETURN)" -eq \
         "$(total "$totals" system_calls)" ]
     [ "$1" != signals ] || return 0
@@ -155,7 +155,7 @@ system_calls -O1 -Wl,-Ttext-segment=0x20000000
 strings -O1
 END
 
-# what else there is to see in them
+# further properties
 [ "$(edges threads ENTRY)" -eq 3 ]
 [ "$(edges signals CONTEXT_CHANGE)" -ge 2 ]
 [ "$(edges signals CONTEXT_CHANGE_RETURN SYSTEM_RETURN)" -ge 4 ]
@@ -163,14 +163,14 @@ END
 [ "$(edges switches INDIRECT_UNCONDITIONAL_BRANCH)" -gt 500 ]
 grep -q '^[0-9]*,.*,fibonacci,[0-9]*,.*/recursion\.c,[0-9]*$' recursion.image.csv
 
-# the sizes, which the processor told, are those that the disassembler of binutils has
+# sizes of instructions equal those of binutils' disassembler
 objdump -d -w loops | awk -F '\t' '
     NR == FNR { if (NF > 1) { gsub(/[ :]/, "", $1); size[$1] = split($2, bytes, " ") } next }
     { split($0, row, " "); sub(/^0*/, "", row[1]) }
     size[row[1]] != row[2] { print row[1], "has", row[2], "bytes, and here", size[row[1]]; bad = 1 }
     END { exit bad }' - loops.counts
 
-# 32-bit code, and code that could be anywhere; without a library, which this machine need not have
+# 32-bit code and position-independent code, without a library, which may be missing
 compile_narrow() { # NAME FLAG...
     local name=$1
     shift

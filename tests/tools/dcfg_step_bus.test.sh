@@ -1,14 +1,14 @@
 #!/bin/bash
-# Programs as a bus would see them: chunks of 8, 16 and 32 bytes, fetched anew behind each jump. Without
-# the program's file they are what blocks are made of, and each is counted. With it there are
-# instructions, and none was executed less often than the graph has it but those that it only assumes.
+# Programs as a bus sees them: chunks of 8, 16 and 32 bytes, fetched again after each jump. Without
+# the program's file, blocks consist of chunks, and each chunk is counted. With it, they consist of
+# instructions; counts above the executions are at most those that the graph assumes.
 set -eu -o pipefail
 PATH="$BUILD/tests/e2e:$PATH"
 
-# step SIZE AHEAD: what the program fetches, as fetches.byu.gz, and what it executes, as counts
+# step SIZE AHEAD: writes the program's fetches to fetches.byu.gz, its executions to counts
 step() {
     local status=0
-    single_step --bus "$1" --ahead "$2" --output fetches.byu.gz --counts counts ./recursion >told || status=$?
+    single_step --bus "$1" --ahead "$2" --output fetches.byu.gz --counts counts ./recursion >out || status=$?
     if [ "$status" -eq 124 ]; then
         echo "single-stepping is not possible here"
         exit 77
@@ -24,11 +24,11 @@ without_image() {
     [ "$(jq '.PROCESSES[1][1].INSTR_COUNT' plain.json)" -eq "$fetches" ]
     [ "$(jq '[.PROCESSES[1][1].IMAGES[1:][][3].BASIC_BLOCKS[1:][] | .[3] * .[5]] | add' plain.json)" -eq \
         "$fetches" ]
-    # the same as bus fetches, whatever they look like
-    bustap dcfg build --fetch bus fetches.byu.gz -o - 2>told | cmp - plain.json
+    # --fetch bus gives the same as the detected kind
+    bustap dcfg build --fetch bus fetches.byu.gz -o - 2>err | cmp - plain.json
 }
 
-# How often instructions are in the graph beyond how often they were executed, of all and at most.
+# Executions in the graph above those of the program; ASSUMED is the limit.
 compare() { # COUNTS BLOCKS.csv ASSUMED
     awk -F '[ ,]' -v CONVFMT=%.0f -v assumed="$3" '
         function number(hex,    i, n) {
@@ -45,13 +45,13 @@ compare() { # COUNTS BLOCKS.csv ASSUMED
                 found[at] += $column["executions"]
                 at += size[at]
             }
-            too_much += n * $column["executions"] # never executed, nor anything behind it in the block
+            too_much += n * $column["executions"] # never executed, nor the rest of the block
         }
         END {
             for (at in found)
                 if (found[at] > executed[at])
                     too_much += found[at] - executed[at]
-            printf "of %d instructions %d are too much, %d assumed\n", total, too_much, assumed
+            printf "of %d instructions %d were not executed, %d are assumed\n", total, too_much, assumed
             exit too_much > assumed
         }' "$1" "$2"
 }

@@ -1,13 +1,13 @@
 #!/bin/bash
-# The examples of the pages of the single commands, and of bustapd(8), run as they stand. manual.test.sh has those of
-# bustap(1). Programs that Debian does not have are stood in for, others must be there.
+# The examples in the commands' man pages and in bustapd(8) run unchanged; manual.test.sh has those of bustap(1).
+# Programs that Debian lacks are replaced, all others are required.
 set -eu -o pipefail
 PATH="$BUILD/tests/e2e:$PATH"
 for tool in gcc dot callgrind_annotate gnuplot valgrind /usr/bin/python3; do
-    command -v $tool >/dev/null || { echo "there is no $tool"; exit 77; }
+    command -v $tool >/dev/null || { echo "$tool is missing"; exit 77; }
 done
-/usr/bin/python3 -c 'import numpy' 2>/dev/null || { echo "there is no numpy"; exit 77; }
-# AddressSanitizer lies where programs go
+/usr/bin/python3 -c 'import numpy' 2>/dev/null || { echo "numpy is missing"; exit 77; }
+# AddressSanitizer occupies the addresses of programs
 [ -z "$NO_EXEC" ] || { echo "$NO_EXEC"; exit 77; }
 
 # block PAGE: the literal text of its examples
@@ -16,8 +16,8 @@ block() {
         on && text { print } on && /^\.Bd/ { text = 1 }' "$TOP/doc/$1" | sed 's/\\e$/\\/'
 }
 
-# commands PAGE: what is behind a prompt, to the end of a line that is continued, or of what is in quotes; not what
-# commands print, nor what needs root
+# commands PAGE: the commands after a prompt, with continued lines and quoted text; without output, and without commands
+# that need root
 commands() {
     block "$1" | awk '
         /^\$ / { command = substr($0, 3); open = 1; quotes = 0 }
@@ -27,7 +27,7 @@ commands() {
         !open { print command }'
 }
 
-# what they speak of
+# the files that they name
 cat >program.c <<'END'
 #include <stdio.h>
 static int work(int n) { return n < 2 ? n : work(n - 1) + work(n - 2); }
@@ -54,7 +54,7 @@ test -s "$1" -a $(($(stat -c %s "$1") % 24)) = 0
 END
 chmod +x dineroIV cachesim
 PATH=$PWD:$PATH
-# as its example shows it
+# as in its example
 awk '/^\$ cat demo.conf/ { on = 1; next } /^\$/ { on = 0 } on' "$TOP/doc/bustapd.8" >demo.conf
 [ "$(wc -l <demo.conf)" = 3 ]
 
@@ -65,17 +65,17 @@ for page in "$TOP"/doc/bustap-*.1 "$TOP/doc/bustapd.8"; do
     count=$(grep -c . script)
     [ "$count" -ge 2 ] || { echo "$page: no examples"; exit 1; }
     total=$((total + count))
-    case $page in bustap-mrc.1) # seconds need a capture that knows its clock, as those of boards do
+    case $page in bustap-mrc.1) # seconds need a capture with a clock, as those of boards
         rm capture_*.byu.gz
         bustap capture --quiet --board virtual:smp=4,requests=20000 -o capture ;;
     esac
     bash -e -o pipefail script >out 2>err || { echo "$page: status $?"; cat script err; exit 1; }
 done
 [ $total -ge 30 ]
-# of bustapd(8), the last one; the first answer may come before the board's
+# the last example of bustapd(8); the first answer may precede the board's
 grep -q '^demo *\(starting\|running\)' out
 
-# the configuration of caches says what the options of the second example say
+# the configuration file equals the options of the second example
 block bustap-cache.1 | grep -v '^\$' >caches
 bustap cache --config caches --lines 20 smp_*.byu.gz >from_file
 bustap cache --coherence mesi --classify --lines 20 smp_*.byu.gz | cmp - from_file

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Names and strings from files, servers and command lines never reach the terminal with what it would obey: every place
-# that text comes from holds control characters once, and what the commands print holds none but newlines.
+# Control characters in names and strings from files, servers and command lines do not reach the terminal: each source
+# of text holds some, and the output of commands holds none but newlines.
 set -eu
 PATH="$BUILD/tests/e2e:$PATH"
 
@@ -9,10 +9,10 @@ fail() {
     exit 1
 }
 
-# a command, DEL, CSI as UTF-8 and raw, an end of line that is none
+# an escape sequence, DEL, CSI as UTF-8 and raw, an unusual end of line
 hostile=$'x\033[31m\177\302\233\233\ny'
 
-# No command of a terminal in "out" and "err"; the name is there all the same, as far as it can be shown.
+# No control characters in "out" and "err", but the printable part of the name.
 clean() {
     perl -0777 -ne '
         s/\t//g;
@@ -104,7 +104,7 @@ check bustap mrc h_2.byu.gz other_1.byu.gz
 # --- a program: its name, its arguments, its symbols ---
 echo 'int again(int x); int again(int x) { return x ? again(x - 1) + 1 : 0; } int main(void) { return again(50) - 50; }' >p.c
 gcc -O1 -fno-optimize-sibling-calls -fno-inline -g0 -o p p.c
-# the list of a process's mappings has another form for ends of lines
+# /proc/PID/maps escapes ends of lines
 hostile=$'x\033[31m\177\302\233\233y'
 objcopy --redefine-sym again="$hostile" p "$hostile"
 run_program() {
@@ -124,13 +124,13 @@ run_program() {
     check bustap dcfg build run_*.byu.gz --image "$hostile" -o built.json
     check bustap dcfg build run_*.byu.gz --image "$hostile"
 }
-# AddressSanitizer's shadow lies where programs go
+# AddressSanitizer's shadow occupies the addresses of programs
 case $BUILD in *sanitize*) ;; *) run_program ;; esac
 
 # --- a graph's names ---
 make_dcfg g.json
 sed 's/"main"/"x\\u001b[31m\\u007f\\u009b\\u000ay"/g; s/"\([^"]*\)\.c"/"x\\u001b[31m\\u009b\1.c"/g' g.json >evil.json
-! cmp -s g.json evil.json || fail "the graph has no such names: this tests nothing"
+! cmp -s g.json evil.json || fail "the graph has no such names"
 for command in check blocks loops dot callgrind 'blocks --csv' 'loops --csv' 'blocks --json' 'loops --json' 'check --json' \
     annotate 'annotate --csv' 'annotate --json'; do
     # shellcheck disable=SC2086

@@ -1,16 +1,16 @@
 #!/bin/bash
-# The manual is true: its pages have every command and option that there is and no other, and the
-# examples of bustap(1) run as they stand.
+# The man pages have exactly the commands and options of the programs; the examples of bustap(1) run
+# unchanged.
 set -eu -o pipefail
 PATH="$BUILD/tests/e2e:$PATH"
 manual=$TOP/doc/bustap.1
 
-# the part of a page that is about one command
+# the section of a page about one command
 part() {
     awk -v name="$2" '/^\.S[sh]/ { on = $1 == ".Ss" && $2 == name } on' "$1"
 }
 
-# check_page PAGE PROGRAM...: the page against what the help of the program says
+# check_page PAGE PROGRAM...: the page against the program's help
 check_page() {
     local page=$1 command commands options
     shift
@@ -20,7 +20,7 @@ check_page() {
     for command in $commands; do
         in_page=$page
         options=$("$@" "$command" -h | sed -n 's/^  \(-., \|    \)--\([a-z0-9-]*\).*/\2/p' | grep -v '^help$' | sort || true)
-        # a command with a page of its own has its options there
+        # a command with a separate page has its options there
         [ -z "$options" ] || [ ! -f "$TOP/doc/bustap-$command.1" ] || in_page=$TOP/doc/bustap-$command.1
         { [ "$in_page" = "$page" ] && part "$page" "$command" || cat "$in_page"; } | sed -n 's/^\.It Fl \([a-z] , \)*-\([a-z][a-z0-9-]*\).*/\2/p' | sort |
             diff - <([ -z "$options" ] || echo "$options") || { echo "options of $command"; exit 1; }
@@ -37,7 +37,7 @@ examples() {
          on && in_it' "$manual" | sed 's/^\$ //; s/\\e$/\\/'
 }
 
-# what they speak of
+# the files that they name
 make_trace --types all 3000 >trace.byu
 make_capture unclosed=1 killed
 mv killed_1.byu.gz killed_00001_20261120T224500Z.byu.gz.part
@@ -48,12 +48,12 @@ output = ./daemon/example
 END
 bustapd -c conf --socket ./control 2>log &
 daemon=$!
-# it answers before its captures run
+# it may answer before its captures run
 until bustap ctl --socket ./control status 2>/dev/null | grep -q running; do sleep 0.05; done
 
 examples >script
 [ "$(grep -c 'bustap\|b2a' script)" -ge 9 ]
-# head ends early: zcat may die of that
+# head ends early: SIGPIPE may end zcat
 set +o pipefail
 # shellcheck disable=SC1091
 . ./script >out 2>err

@@ -1,16 +1,16 @@
 #!/bin/bash
-# Studies divided among processes give what one process gives, to the byte.
+# Studies by several processes print the same as by one process, byte for byte.
 set -eu
 
 mpi=$BUILD/mpi/bustap
 if [ ! -x "$mpi" ] || ! command -v mpirun >/dev/null; then
-    echo "Open MPI is not here, or the program for it is not built"
+    echo "Open MPI is missing, or the program for it is not built"
     exit 77
 fi
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 run() { mpirun --oversubscribe -n "$@"; }
 
-# what the README says, as a user and, with the option that it names, as root
+# the command in the README, as a user, or as root with the option that it names
 bustap capture --quiet --board virtual:smp=2,requests=3000 -o trace
 command=$(sed -n 's/^    \(mpirun .*\)/\1/p' "$TOP/README.md")
 [ -n "$command" ]
@@ -23,7 +23,7 @@ rm trace_*.byu.gz
 bustap capture --board virtual:smp=4,seed=2,requests=40000 -o smp --rotate size=100K --quiet
 
 counts='1 2 3 5'
-same() { # COMMAND...: the same with so many processes
+same() { # COMMAND...: the same output with each number of processes
     bustap "$@" >alone
     [ -s alone ]
     for processes in $counts; do
@@ -46,25 +46,25 @@ same mrc --working-set 1000 --csv smp_*.byu.gz
 same mrc --reuse-time ticks --csv smp_*.byu.gz
 same mrc --sets 64 smp_*.byu.gz
 same mrc --sample-rate 1/4 --json smp_*.byu.gz
-# what cannot be divided is done all the same
+# a study that cannot be divided
 same cache --l1 4K,ways=full --classify smp_*.byu.gz
 
-# damage is told once, and the status is the worse one's
+# corruption is reported once, and the status is the worst of all
 printf xx >>smp_00001_*.byu.gz
 status=0
-run 2 "$mpi" cache smp_*.byu.gz >divided 2>said || status=$?
-bustap cache smp_*.byu.gz >alone 2>told || [ $? -eq $status ]
+run 2 "$mpi" cache smp_*.byu.gz >divided 2>divided.err || status=$?
+bustap cache smp_*.byu.gz >alone 2>alone.err || [ $? -eq $status ]
 cmp alone divided
-[ "$(grep -c '^bustap:' said)" -eq "$(grep -c '^bustap:' told)" ]
+[ "$(grep -c '^bustap:' divided.err)" -eq "$(grep -c '^bustap:' alone.err)" ]
 
 # a process that fails ends all of them
 status=0
-timeout 300 mpirun --oversubscribe -n 2 "$mpi" cache missing.byu >out 2>said || status=$?
+timeout 300 mpirun --oversubscribe -n 2 "$mpi" cache missing.byu >out 2>err || status=$?
 if [ $status -eq 0 ] || [ $status -eq 124 ]; then exit 1; fi
 [ ! -s out ]
 
-# the program without MPI refuses to do everything twice
+# the program without MPI refuses to run under mpirun
 status=0
-run 2 bustap cache smp_*.byu.gz >out 2>said || status=$?
+run 2 bustap cache smp_*.byu.gz >out 2>err || status=$?
 [ $status -ne 0 ]
-grep -q 'make MPI=1' said
+grep -q 'make MPI=1' err

@@ -1,6 +1,6 @@
 #!/bin/bash
-# bustap mrc: any number of threads, and of processes under mpirun, prints the same, from raw records and
-# from captures; what it reads may be cut anywhere.
+# bustap mrc prints the same with any number of threads, and of processes under mpirun, for raw records
+# and captures; damaged ones included.
 set -eu -o pipefail
 PATH="$BUILD/tests/e2e:$PATH"
 
@@ -44,7 +44,7 @@ check 'capture_3.byu.gz capture_1.byu.gz capture_2.byu.gz' <<END
 --csv --working-set 5ms --by processor
 END
 
-# what is read of damaged captures, and what is told of them, is the same, too
+# damaged captures: the same records, and the same reports
 mkdir damaged
 cp capture_*.byu.gz damaged
 head -c 200 /dev/zero | dd of=damaged/capture_1.byu.gz bs=1 seek=9000 conv=notrunc status=none
@@ -52,31 +52,31 @@ dd if=capture_3.byu.gz of=damaged/capture_3.byu.gz bs=1000 count=5 status=none
 for options in '--csv --line 16,256' '--csv --window 777' '--json --window 100us' '--csv --reuse-time ticks'; do
     status=0
     # shellcheck disable=SC2086
-    bustap mrc $options --threads 1 damaged/* >one 2>told || status=$?
+    bustap mrc $options --threads 1 damaged/* >one 2>one.err || status=$?
     [ $status -eq 1 ]
     for threads in 2 5; do
         status=0
         # shellcheck disable=SC2086
-        bustap mrc $options --threads "$threads" damaged/* >out 2>said || status=$?
+        bustap mrc $options --threads "$threads" damaged/* >out 2>err || status=$?
         cmp one out || { echo "$options of damaged files, $threads threads: another result"; exit 1; }
-        cmp told said
+        cmp one.err err
         [ $status -eq 1 ]
     done
 done
 
-# the clock is that of the first trace
+# the first trace determines the clock
 bustap mrc --json --threads 1 --concatenate capture_1.byu.gz trace.byu >one
 grep -q clock_hz one
 same bustap mrc --json --threads 3 --concatenate capture_1.byu.gz trace.byu
 bustap mrc --json --threads 1 --concatenate trace.byu capture_1.byu.gz >one
 same bustap mrc --json --threads 3 --concatenate trace.byu capture_1.byu.gz
 
-# standard input is one part, and the same
+# standard input, which is not divided
 bustap mrc --csv trace.byu >one
 same bustap mrc --csv --threads 4 <trace.byu
 same bustap mrc --csv - <trace.byu
 
-# --- JSON says what CSV says ---
+# --- JSON and CSV have the same content ---
 
 while read -r options; do
     # shellcheck disable=SC2086
@@ -104,7 +104,7 @@ if gnuplot --version >/dev/null 2>&1; then
         rm picture.svg
     done
     cp trace.byu picture.png
-    ! bustap mrc picture.png --plot picture.png >/dev/null 2>&1 || { echo "the trace is replaced"; exit 1; }
+    ! bustap mrc picture.png --plot picture.png >/dev/null 2>&1 || { echo "the trace is overwritten"; exit 1; }
     cmp trace.byu picture.png
 fi
 
@@ -120,16 +120,16 @@ if [ -x "$BUILD/mpi/bustap" ] && mpirun --version >/dev/null 2>&1; then
     run 2 --csv --by processor --window 100us --threads 2 capture_*.byu.gz
     bustap mrc --json --threads 1 --concatenate capture_1.byu.gz trace.byu >one
     run 3 --json --concatenate capture_1.byu.gz trace.byu
-    # several traces are refused by several processes as by one
+    # several processes refuse several traces, too
     for command in mrc 'cache --l1 4K,ways=1' 'cache --sweep size=1K..2K'; do
         status=0
-        timeout 300 mpirun --oversubscribe -n 2 "$BUILD/mpi/bustap" $command capture_1.byu.gz trace.byu >out 2>said || status=$?
-        [ $status -ne 0 ] && [ $status -ne 124 ] && [ ! -s out ] && grep -q '^bustap: 2 traces are given' said || exit 1
+        timeout 300 mpirun --oversubscribe -n 2 "$BUILD/mpi/bustap" $command capture_1.byu.gz trace.byu >out 2>err || status=$?
+        [ $status -ne 0 ] && [ $status -ne 124 ] && [ ! -s out ] && grep -q '^bustap: 2 traces are given' err || exit 1
     done
-    bustap mrc --csv damaged/* >one 2>told || [ $? -eq 1 ]
-    mpirun --oversubscribe -n 2 "$BUILD/mpi/bustap" mrc --csv damaged/* >out 2>said || [ $? -eq 1 ]
+    bustap mrc --csv damaged/* >one 2>one.err || [ $? -eq 1 ]
+    mpirun --oversubscribe -n 2 "$BUILD/mpi/bustap" mrc --csv damaged/* >out 2>err || [ $? -eq 1 ]
     cmp one out
-    [ "$(grep -c '^bustap:' said)" -eq "$(grep -c '^bustap:' told)" ]
-    ! mpirun --oversubscribe -n 2 "$BUILD/mpi/bustap" mrc missing.byu >out 2>said || exit 1
-    grep -q 'cannot open missing.byu: No such file' said
+    [ "$(grep -c '^bustap:' err)" -eq "$(grep -c '^bustap:' one.err)" ]
+    ! mpirun --oversubscribe -n 2 "$BUILD/mpi/bustap" mrc missing.byu >out 2>err || exit 1
+    grep -q 'cannot open missing.byu: No such file' err
 fi

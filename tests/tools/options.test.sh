@@ -1,11 +1,11 @@
 #!/bin/bash
 # An option means the same in every command: a long option has the same short one and the same kind
-# of argument everywhere, and a short option stands for one long option. Also: names that were
-# unified do not return.
+# of argument everywhere, and a short option has one long option. Names that were unified do not
+# return.
 set -eu -o pipefail
 
-# options that differ, and why; everything else must agree
-# "LONG KIND": this kind of argument is accepted for LONG beside another one
+# options that may differ, with the reason
+# "LONG KIND": this kind of argument is an exception for LONG
 different=(
     'output PREFIX' # capture and exec write several files, whose names begin with it
     'trace OUT'     # dcfg build writes the trace that check and expand read (FILE)
@@ -36,7 +36,7 @@ twice=$(cut -d ' ' -f 1-3 same | sort -u | cut -d ' ' -f 1 | uniq -d)
 twice=$(cut -d ' ' -f 1,2 rows | grep -v ' -$' | sort -u | cut -d ' ' -f 2 | sort | uniq -d)
 [ -z "$twice" ] || { echo "one letter, two options:"; grep -E "^[^ ]* ($(echo "$twice" | paste -sd '|')) " rows; exit 1; }
 
-# what the names are for
+# the agreed names
 is() { [ -z "$(grep "^$1 " rows | grep -v "^$1 $2 ")" ] && grep -q "^$1 $2 " rows || { echo "--$1:"; grep "^$1 " rows; exit 1; }; }
 is from '- -FORMAT'
 is to '-t -FORMAT'

@@ -1,15 +1,15 @@
 #!/bin/bash
-# A reader that goes away early is no error; a disk that is full is one.
+# A reader that closes early is no error; a full disk is one.
 set -eu
 PATH="$BUILD/tests/e2e:$PATH"
 make_trace 300000 >t.byu
 
 early() {
     set +e
-    "$@" 2>told | head -n 1 >/dev/null
+    "$@" 2>err | head -n 1 >/dev/null
     status=${PIPESTATUS[0]}
     set -e
-    [ "$status" -eq 0 ] && [ ! -s told ] || { echo "$*: status $status"; cat told; exit 1; }
+    [ "$status" -eq 0 ] && [ ! -s err ] || { echo "$*: status $status"; cat err; exit 1; }
 }
 early b2a t.byu
 early bustap dump --json t.byu
@@ -19,9 +19,9 @@ early bustap dump -h
 
 full() {
     status=0
-    "$@" >/dev/full 2>told || status=$?
-    [ "$status" -eq 3 ] && grep -q 'No space left on device' told ||
-        { echo "$*: status $status"; cat told; exit 1; }
+    "$@" >/dev/full 2>err || status=$?
+    [ "$status" -eq 3 ] && grep -q 'No space left on device' err ||
+        { echo "$*: status $status"; cat err; exit 1; }
 }
 full b2a t.byu
 full bustap info t.byu
@@ -29,7 +29,7 @@ full bustap verify t.byu
 full bustap --version
 full bustap dump -h
 
-# a slow writer's records can be seen at once
+# records of a slow writer are printed immediately
 mkfifo slow
 b2a slow >out &
 exec 3>slow

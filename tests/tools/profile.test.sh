@@ -1,5 +1,5 @@
 #!/bin/bash
-# bustap profile counts what is known of a program, as callgrind does, and leaves the program as it is.
+# bustap profile: counts of a known program, also against callgrind; the program's output is unchanged.
 set -eu -o pipefail
 [ -z "$NO_EXEC" ] || { echo "$NO_EXEC"; exit 77; }
 
@@ -7,7 +7,7 @@ cc -O2 -g -o profiled "$TOP/tests/tools/programs/profiled.c"
 wanted=0
 ./profiled >native || wanted=$?
 
-# field FUNCTION COLUMN: from the CSV of functions, of one of the program's own
+# field FUNCTION COLUMN: a field of the CSV of functions, for a function of the program
 field() {
     awk -F, -v name="$1" -v column="$2" '
         NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
@@ -18,7 +18,7 @@ expect() {
     got=$(field "$1" "$2")
     [ "$got" = "$3" ] || { echo "$1: $2 is '$got' instead of $3"; exit 1; }
 }
-# run OPTIONS...: the program, which does as without
+# run OPTIONS...: runs the program; its output and status do not change
 run() {
     local status=0
     bustap profile "$@" ./profiled >output 2>complaints || status=$?
@@ -34,14 +34,14 @@ while [ $# -gt 0 ]; do
     expect "$1" calls "$2"
     shift 2
 done
-# leaf is 4 instructions, and all of loop() but what it is called from
+# each call of leaf executes the same instructions; inclusive counts add them to the callers
 leaf=$(field leaf instructions)
 [ $((leaf % 1213)) = 0 ]
 expect leaf inclusive "$leaf"
 [ "$(field loop inclusive)" = $(($(field loop instructions) + leaf / 1213 * 1158)) ]
 [ "$(field recursive inclusive)" = $(($(field recursive instructions) + leaf / 1213 * 51)) ]
 
-# nothing is counted twice, or lost: all tables have the same sum
+# all tables have the same sum
 total=
 for by in function line block module; do
     run --by $by --csv -o table
@@ -51,7 +51,7 @@ for by in function line block module; do
     total=$sum
 done
 
-# what goes to standard error, and as JSON
+# on standard error, and as JSON
 run --top 3
 grep -q "^bustap profile: ./profiled: exit status 5, $total instructions, " complaints
 grep -q '^3 of [0-9]* functions:$' complaints
@@ -62,12 +62,12 @@ if command -v jq >/dev/null; then
     [ "$(jq '.functions[] | select(.function == "catcher").calls' complaints)" = 3 ]
 fi
 
-# reads and writes: leaf adds to a variable, and returns
+# reads and writes: leaf adds to a variable and returns
 run --by function --csv --data -o functions
 expect leaf writes 1213
 expect leaf reads 2426
 
-# a program that closes its standard error, one that a signal ends, one that cannot be read any more
+# a program that closes its standard error, one that a signal ends, one whose reader closes
 printf '#!/bin/sh\nexec 2>&-\necho output\n' >closes
 chmod +x closes
 [ "$(bustap profile --top 1 ./closes 2>report)" = output ]
@@ -81,7 +81,7 @@ bustap profile --by module sh -c 'while echo; do :; done' 2>report | head -1 >/d
 [ "$status" = 141 ]
 grep -q 'signal 13 (Broken pipe), ' report
 
-# children are not counted, nor a program in this one's place, which is said
+# children are not counted, nor a program that replaces this one, which is reported
 bustap profile -o report --callgrind profile2 sh -c 'exec ./profiled' >output || status=$?
 cmp native output
 [ "$status" = "$wanted" ]
@@ -91,7 +91,7 @@ bustap profile --by module --csv -o report sh -c './profiled; exit 0' >output
 cmp native output
 [ "$(grep -c profiled report)" = 0 ]
 
-# names of C++ are those of the source, where there is a library to tell; or as they are
+# names of C++: demangled if the library for it is installed, else raw
 cat >names.c <<'END'
 void named(int) __asm__("_Z5namedi");
 __attribute__((noinline)) void named(int number) { __asm__ volatile("" : : "r"(number)); }
@@ -102,17 +102,17 @@ bustap profile --by function --csv -o named ./names
 grep -q 'names,\("\?named(int)"\?\|_Z5namedi\),' named
 bustap profile --by function --csv --raw-names -o named ./names
 grep -q 'names,_Z5namedi,' named
-# nothing is known of lines, not even of a library's
+# no source lines at all, not even a library's
 printf '.globl _start\n_start: xor %%edi, %%edi\nmov $60, %%eax\nsyscall\n' >bare.s
 cc -nostdlib -static -o bare bare.s
 bustap profile ./bare 2>report
 [ "$(grep -c 'source lines:$' report)" = 0 ]
 
-# each thread has counts of its own, where threads can be run
+# each thread has separate counts, if threads can be run
 cat >threads.c <<'END'
 #include <pthread.h>
 #include <stdio.h>
-static pthread_barrier_t all; /* who comes when another has gone has its number */
+static pthread_barrier_t all; /* keeps thread ids distinct */
 static void *work(void *times)
 {
     pthread_barrier_wait(&all);
@@ -139,7 +139,7 @@ if bustap profile --by function --csv --split-threads -o table ./threads; then
         END { exit !(rows == 3 && calls == 3 && sum > 6000 * 3) }' table
 fi
 
-# what a graph of a capture of the program says of its blocks; of functions that need no stubs
+# counts equal those of a graph of a capture, for functions without stubs
 bustap exec -q --only-fetch --modules modules -o capture ./profiled >output || true
 cmp native output
 bustap dcfg build $(sed 's/^/--image /' modules) -o graph.json capture_*.byu.gz 2>/dev/null
@@ -152,11 +152,11 @@ for name in leaf loop recursive even odd; do
 done
 
 command -v callgrind_annotate >/dev/null || exit 0
-# callgrind_annotate reads the profile without a word
+# callgrind_annotate reads the profile without a warning
 callgrind_annotate --auto=no --threshold=100 profile >annotated 2>annotate_complaints
 [ ! -s annotate_complaints ]
 grep 'PROGRAM TOTALS' annotated | tr -d ' ,' | grep -q "^$total("
-# own NAME: what an annotation says of it; recursion has further names: even'2
+# own FILE NAME: the annotated count; recursion has further names: even'2
 own() {
     sed -n "s/^ *\([0-9,]*\) .*profiled\.c:$2\('[0-9]*\)\? .*/\1/p" "$1" | tr -d , |
         awk '{ sum += $1 } END { print sum + 0 }'
@@ -169,7 +169,7 @@ for name in leaf loop catcher raiser; do
     [ "$(own inclusive $name)" = "$(field $name inclusive)" ]
 done
 
-# callgrind itself counts the same
+# callgrind's own counts are the same
 valgrind --tool=callgrind --callgrind-out-file=other ./profiled >/dev/null 2>&1 || true
 callgrind_annotate --auto=no --threshold=100 other >annotated
 for name in $(echo "$calls" | tr ' ' '\n' | grep '[a-z]'); do
@@ -181,7 +181,7 @@ for name in leaf loop; do
     [ "$(own inclusive $name)" = "$(field $name inclusive)" ]
 done
 
-# what cannot run here is no fault of data
+# a truncated program is a usage error
 head -c 1000 profiled >cut
 chmod +x cut
 for command in profile rondo; do

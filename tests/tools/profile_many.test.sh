@@ -1,6 +1,6 @@
 #!/bin/bash
-# bustap profile with 200,000 functions that one instruction calls, and with 20,000 that are at work and jumped to: each is
-# counted, in a time that does not grow with their square.
+# bustap profile with 200,000 functions that one instruction calls, and with 20,000 active functions that are jumped to:
+# each is counted, in a time that does not grow with their square.
 set -eu -o pipefail
 [ -z "$NO_EXEC" ] || { echo "$NO_EXEC"; exit 77; }
 
@@ -39,7 +39,7 @@ END
 } >many.s
 gcc -o many many.s
 timeout 300 bustap profile --by function --csv -o table --callgrind callgrind ./many
-# counted FUNCTIONS CALLS: so many functions are called so often each
+# counted FUNCTIONS CALLS: the number of functions, and of calls of each
 counted() {
     awk -F, -v functions="$1" -v calls="$2" '
         NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
@@ -49,7 +49,7 @@ counted() {
 counted $functions 2
 [ "$(grep -c '^calls=2 ' callgrind)" -ge $functions ]
 
-# f_0 calls f_1 and so on; the last one jumps to f_0, which jumps to f_1 and so on: all of them are called anew
+# f_0 calls f_1 and so on; the last one jumps to f_0, which jumps to f_1 and so on: each jump is a call
 functions=20000
 {
     printf '.globl main\n.type main, @function\nmain: push %%rbx\nxor %%ebx, %%ebx\ncall f_0\npop %%rbx\n'

@@ -1,6 +1,6 @@
 #!/bin/bash
-# recover, on captures damaged anywhere: what can be read of the damaged file is all there, what is
-# missing is counted at its place, and the new file is whole.
+# recover for captures damaged anywhere: the new file is valid, holds all readable records, and counts
+# the missing ones at their place.
 set -eu -o pipefail
 PATH="$BUILD/tests/e2e:$PATH"
 
@@ -21,18 +21,18 @@ for seed in $(seq 1 24); do
         >damaged.byu.gz ;;
     2) { head -c "$at" p_1.byu.gz; tail -c +$((at + 300)) p_1.byu.gz; } >damaged.byu.gz ;;
     esac
-    # cut off in its header, or damaged there: nothing says that it is a capture at all
+    # without a valid header, the file is no capture
     [ "$at" -ge 500 ] || continue
     status=0
-    bustap recover damaged.byu.gz -o saved.byu.gz 2>told || status=$?
-    [ "$status" -le 1 ] || fail "status $status: $(cat told)"
+    bustap recover damaged.byu.gz -o saved.byu.gz 2>err || status=$?
+    [ "$status" -le 1 ] || fail "status $status: $(cat err)"
     bustap dump --csv damaged.byu.gz >wanted 2>/dev/null || true
-    bustap dump --csv saved.byu.gz 2>told | cmp - wanted || fail "other records"
+    bustap dump --csv saved.byu.gz 2>err | cmp - wanted || fail "other records"
     gzip -t saved.byu.gz || fail "no gzip file"
-    zcat saved.byu.gz | b2a | cmp - <(b2a saved.byu.gz 2>told) || fail "not what zcat gives"
-    bustap verify saved.byu.gz >verdict 2>told || true
-    ! grep -q . told || fail "still damaged: $(cat told)"
-    bustap info --json damaged.byu.gz >info.json 2>told || true
+    zcat saved.byu.gz | b2a | cmp - <(b2a saved.byu.gz 2>err) || fail "zcat differs"
+    bustap verify saved.byu.gz >verdict 2>err || true
+    ! grep -q . err || fail "still damaged: $(cat err)"
+    bustap info --json damaged.byu.gz >info.json 2>err || true
     if jq -e '.end != "none"' info.json >/dev/null; then
         grep -q '^accounted for\|^complete' verdict || fail "$(cat verdict)"
         total=$(bustap info --json p_1.byu.gz 2>/dev/null | jq '.records + .lost')
@@ -43,24 +43,24 @@ for seed in $(seq 1 24); do
     fi
 done
 
-# a set with one recovered file in it still adds up
+# a set with one recovered file is accounted for
 rm -f ./*.byu.gz
 make_capture seed=7 files=3 file_records=2000 block_records=150 s
 size=$(wc -c <s_2.byu.gz)
 printf '\1\2\3\4' | dd of=s_2.byu.gz bs=1 seek=$((size / 2)) conv=notrunc 2>dd.log
-! bustap verify s_?.byu.gz >verdict 2>told || fail "damage was not seen"
-! bustap recover s_2.byu.gz -o saved.byu.gz 2>told || fail "damage was not told"
+! bustap verify s_?.byu.gz >verdict 2>err || fail "verify does not report the damage"
+! bustap recover s_2.byu.gz -o saved.byu.gz 2>err || fail "recover does not report the damage"
 bustap verify s_1.byu.gz saved.byu.gz s_3.byu.gz >verdict
 grep -q '^accounted for: 58[0-9]* records, 150 lost (disk 150)' verdict
 
-# what recover was not asked to replace is not touched
+# recover does not overwrite a file without --force
 cp saved.byu.gz before
-! bustap recover s_1.byu.gz -o saved.byu.gz 2>told || fail "replaced what is there"
+! bustap recover s_1.byu.gz -o saved.byu.gz 2>err || fail "an existing file is overwritten"
 cmp saved.byu.gz before
-bustap recover --force s_1.byu.gz -o saved.byu.gz 2>told
+bustap recover --force s_1.byu.gz -o saved.byu.gz 2>err
 zcat saved.byu.gz | cmp - <(zcat s_1.byu.gz)
 
-# files one behind the other, of two captures, damaged in the middle of any of them
+# concatenated files of two captures, damaged in the middle of any of them
 for seed in $(seq 30 45); do
     rm -f ./*.byu.gz
     make_capture seed="$seed" files=3 file_records=1500 block_records=150 bus=$((seed % 3)) p
@@ -71,14 +71,14 @@ for seed in $(seq 30 45); do
     { head -c "$at" whole.byu.gz; printf '\252\125\252'; tail -c +$((at + 4)) whole.byu.gz; } \
         >damaged.byu.gz
     status=0
-    bustap recover damaged.byu.gz -o saved.byu.gz 2>told || status=$?
-    [ "$status" -eq 1 ] || fail "status $status: $(cat told)"
+    bustap recover damaged.byu.gz -o saved.byu.gz 2>err || status=$?
+    [ "$status" -eq 1 ] || fail "status $status: $(cat err)"
     bustap dump damaged.byu.gz >wanted 2>/dev/null || true
-    bustap dump saved.byu.gz 2>told | cmp - wanted || fail "other records"
-    bustap verify saved.byu.gz >verdict 2>told || true
-    ! grep -q . told || fail "still damaged: $(cat told)"
-    # what was not damaged is as before: two captures, and one of them suffers at most, unless a
-    # header is gone, whose records are then nobody's
+    bustap dump saved.byu.gz 2>err | cmp - wanted || fail "other records"
+    bustap verify saved.byu.gz >verdict 2>err || true
+    ! grep -q . err || fail "still damaged: $(cat err)"
+    # at most one of the two captures is incomplete, unless a header is damaged: its records then
+    # belong to no capture
     [ "$(grep -c '^complete\|^accounted for' verdict)" -eq 2 ] ||
         grep -q 'has no header\|end of the capture' verdict || fail "$(cat verdict)"
     grep -q '^complete\|^accounted for' verdict || fail "$(cat verdict)"

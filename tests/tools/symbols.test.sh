@@ -1,8 +1,8 @@
 #!/bin/bash
-# No two functions or tables of the programs have the same name: out of a library the linker takes the
-# first without a word, and the other part runs with it.
+# No two functions or tables of the programs have the same name: of two in libraries, the linker takes
+# the first without a warning.
 set -eu -o pipefail
-command -v nm >/dev/null || { echo "there is no nm"; exit 77; }
+command -v nm >/dev/null || { echo "nm is missing"; exit 77; }
 
 nm -g --defined-only "$BUILD"/lib{formats,firmware,driver,capture,host,tools}.a | awk 'NF == 3 && $2 !~ /[wWvVu]/ { print $3 }' |
     grep -v '^__\|^_GLOBAL_\|^\.' | sort >names

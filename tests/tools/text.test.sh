@@ -1,6 +1,6 @@
 #!/bin/bash
-# The text forms: against awk's idea of the classic one, against each other, and whatever the
-# records come in.
+# The text formats, against awk's version of the classic one and against each other, for all kinds of
+# input.
 set -eu -o pipefail
 PATH="$BUILD/tests/e2e:$PATH"
 
@@ -21,21 +21,21 @@ classic() {
 }
 
 make_trace --types all --first-time-max --tail 7 30000 >t.byu
-# octets of no meaning, the same each time: random ones might begin as a compressed file does
+# noise with a fixed seed: random bytes may look like a compressed file
 make_trace 30000 | gzip -n | tail -c 24000 >noise.byu
 : >none.byu
 printf 'eleven byte' >short.byu
 for trace in t.byu noise.byu none.byu short.byu ${SHARED:+"$SHARED/data/pentium2.byu"}; do
     [ -f "$trace" ] || continue
-    b2a --raw "$trace" >found 2>told
+    b2a --raw "$trace" >found 2>err
     classic "$trace" | cmp - found
-    gzip -c "$trace" | b2a --raw 2>told | cmp - found
-    bustap dump --raw "$trace" 2>told | cmp - found
-    # what a bus may have sent needs no insisting
-    case $trace in noise.byu | short.byu) ;; *) b2a "$trace" 2>told | cmp - found ;; esac
+    gzip -c "$trace" | b2a --raw 2>err | cmp - found
+    bustap dump --raw "$trace" 2>err | cmp - found
+    # plausible records need no --raw
+    case $trace in noise.byu | short.byu) ;; *) b2a "$trace" 2>err | cmp - found ;; esac
 done
 
-# a capture is the same as what zcat makes of it, several files as one behind the other
+# a capture equals the output of zcat, several files equal their concatenation
 make_capture files=3 file_records=4000 block_records=700 p
 b2a p_1.byu.gz p_2.byu.gz p_3.byu.gz >found
 zcat p_1.byu.gz p_2.byu.gz p_3.byu.gz | b2a | cmp - found
@@ -47,7 +47,7 @@ classic p.byu | cmp - found
 make_trace --types all --lp64 1000 >wide.byu
 make_trace --types all 1000 | b2a | cmp - <(b2a --lp64 wide.byu)
 
-# CSV and JSON say the same, and JSON is JSON
+# CSV and JSON have the same content
 make_capture files=3 file_records=4000 block_records=3900 p
 bustap dump --csv p_?.byu.gz | tail -n +2 >p.csv
 bustap dump --json p_?.byu.gz |

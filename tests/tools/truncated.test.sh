@@ -1,21 +1,8 @@
 #!/bin/bash
-# Input that is cut off or damaged: every command that reads it says so, and ends with 1.
+# Truncated or damaged input: every command that reads it reports it and ends with status 1.
 set -eu
 PATH="$BUILD/tests/e2e:$PATH"
-
-cache='cache --l1 4K,line=32,ways=2'
-commands=(dump info 'recover -o r.byu.gz' "$cache" "$cache -j 2" "$cache --sweep size=1K..4K" mrc 'mrc -j 3'
-    'plot --csv' 'plot --of mix --csv' 'plot --of sharing --csv' 'convert --to csv -o -' 'dcfg build -o g.json')
-
-# runs STATUS COMMAND...: a command ends with that status, and has said something if it is not 0
-runs() {
-    local wanted=$1 status=0
-    shift
-    rm -f r.byu.gz g.json
-    timeout 300 bustap "$@" >out 2>said </dev/null || status=$?
-    [ $status -eq "$wanted" ] || { echo "status $status, wanted $wanted: bustap $*"; cat said; exit 1; }
-    [ $status -eq 0 ] || grep -q '^bustap: ' said
-}
+. "$TOP/tests/tools/input_commands.sh"
 
 make_trace 5000 >t.byu
 gzip -nk t.byu
@@ -36,24 +23,24 @@ done
 for command in dump info "$cache" mrc 'plot --csv' 'convert --to csv -o -'; do
     for file in cut.byu.gz block.byu.gz c_00001.byu.gz.part; do
         status=0
-        bustap $command - < <(cat $file) >out 2>said || status=$?
-        [ $status -eq 1 ] || { echo "status $status: bustap $command - <$file"; exit 1; }
+        bustap $command - < <(cat $file) >out 2>err || status=$?
+        [ $status -eq 1 ] || fail "status $status: bustap $command - <$file"
     done
 done
-# wherever it is cut
+# truncated at any byte
 for ((cut = 1; cut < size; cut += 487)); do
     head -c $cut c_1.byu.gz >any.byu.gz
     status=0
-    bustap mrc any.byu.gz >out 2>said || status=$?
-    [ $status -eq 1 ] || [ $cut -lt 12 -a $status -eq 3 ] || { echo "status $status of $cut bytes"; exit 1; }
+    bustap mrc any.byu.gz >out 2>err || status=$?
+    [ $status -eq 1 ] || [ $cut -lt 12 -a $status -eq 3 ] || fail "status $status of $cut bytes"
 done
-# bytes that are no whole record at the end of raw records are said, and no error
+# an incomplete record at the end of raw records is reported, but no error
 head -c 30005 t.byu >stray.byu
 for command in "${commands[@]}"; do
     runs 0 $command stray.byu
-    grep -q '5 stray bytes' said || { echo "bustap $command stray.byu says nothing"; exit 1; }
+    grep -q '5 stray bytes' err || fail "bustap $command stray.byu: no report"
 done
-# traces of other programs
+# traces in other programs' formats
 for format in csv din npy gem5; do
     bustap convert --to $format -o t.$format.gz t.byu 2>/dev/null
     head -c 9000 t.$format.gz >cut.$format.gz
@@ -62,7 +49,7 @@ for format in csv din npy gem5; do
     done
 done
 
-# ten places of a file that are damaged are told, and how many more there are
+# ten damaged places of a file are reported, and the number of the others
 make_capture files=2 file_records=4000 block_records=20 d
 # a byte in the header of every fourth block
 perl -0777 -pe 'my ($n, @places) = 0; while (/\x1f\x8b\x08\x04/g) { push @places, pos() + 26 if $n++ % 4 == 1 }
@@ -72,7 +59,7 @@ mv damaged d_1.byu.gz
 for command in "${commands[@]}"; do
     case $command in recover* | dump | info) files=d_1.byu.gz ;; *) files='d_1.byu.gz d_2.byu.gz' ;; esac
     runs 1 $command $files
-    [ "$(grep -c '^bustap: d_1.byu.gz: .*offset' said)" -eq 10 ] &&
-        grep -q '^bustap: d_1.byu.gz: [0-9]* more places are damaged' said ||
-        { echo "bustap $command: places that are told"; cat said; exit 1; }
+    [ "$(grep -c '^bustap: d_1.byu.gz: .*offset' err)" -eq 10 ] &&
+        grep -q '^bustap: d_1.byu.gz: [0-9]* more places are damaged' err ||
+        fail "bustap $command: reported places"
 done

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""`bustap verify` beside tests/support/second_verifier.py on captures and mutants of them: they have to agree.
+"""Compares `bustap verify` with tests/support/second_verifier.py on captures and mutants of them.
 
 usage: verify_twice.py FOLDER COUNT [SEED]
-FOLDER holds sound captures, each in a folder of its own; where its name begins with "unknown", nothing is wrong but
-that the board's count is not known (rule 22). COUNT mutants are made of them, from SEED (1) on, most
-with checksums that are right. One that is judged differently is told with its seed, and left in ./SEED.
+FOLDER holds valid captures, each in a separate folder. A folder whose name begins with "unknown" breaks only rule 22:
+the board's count is not known. COUNT mutants are made of them, from SEED (1) on, most with valid checksums. A mutant
+with different verdicts is reported with its seed and kept in ./SEED.
 """
 import collections
 import os
@@ -32,7 +32,7 @@ HEADER = 16  # bytes before a payload
 
 
 class Member:
-    """A member in parts that can be changed; bytes() makes its checksums right again."""
+    """A member in parts that can be changed; bytes() updates its checksums."""
 
     def __init__(self, data):
         self.kind = data[HEADER]
@@ -64,11 +64,11 @@ class Member:
         self.put(4, 4, len(self.front) + len(self.stream) + 8)
 
     def bytes(self):
-        behind = self.stream + self.trailer
+        rest = self.stream + self.trailer
         end = len(self.front)
-        self.front[end - 8:end - 4] = struct.pack("<I", second_verifier.crc32c(behind))
+        self.front[end - 8:end - 4] = struct.pack("<I", second_verifier.crc32c(rest))
         self.front[end - 4:] = struct.pack("<I", second_verifier.crc32c(self.front[:end - 4]))
-        return bytes(self.front) + behind
+        return bytes(self.front) + rest
 
 
 def split(data):
@@ -96,7 +96,7 @@ class Mutant:
         return self.rng.choice(members) if members else None
 
     def number(self, member, size):
-        """A value that a field may be changed to, or by."""
+        """A value to change a field to, or by."""
         near = self.rng.choice([1, 2, 7, 1000, 1 << 8 * size - 1, self.rng.getrandbits(8 * size)])
         other = self.rng.choice([field for field in FIELDS[member.kind] if field[1] <= size])
         return near, member.get(*other)
@@ -113,7 +113,7 @@ class Mutant:
         self.deeds.append(f"kind {member.kind} at {offset}: {before} to {value}")
 
     def change_twice(self):
-        """The same change to two fields that may belong together."""
+        """The same change to two fields that may be related."""
         member = self.member()
         if not member:
             return
@@ -124,7 +124,7 @@ class Mutant:
             self.deeds.append(f"kind {member.kind} at {offset}: {near:+}")
 
     def move_on(self):
-        """All ticks or all indices from some member on."""
+        """Shifts all ticks or all indices from some member on."""
         near = self.rng.choice([1, 5, 1 << 20, 1 << 63, -1])
         kind = self.rng.choice(["ticks", "indices"])
         fields = {"ticks": {2: (24, 32, 72, 80), 3: (104,)}, "indices": {1: (48,), 2: (16,), 3: (96, 56)}}[kind]
@@ -210,7 +210,7 @@ class Mutant:
         self.deeds.append(f"file {at} {what}")
 
     def close_again(self):
-        """What a file lost behind its last data member, in one place and in another."""
+        """Changes the losses after the last data member, in several fields."""
         closing = self.member((3,))
         if not closing:
             return
@@ -218,10 +218,10 @@ class Mutant:
         near = self.rng.choice([1, 3, 1 << 40])
         for offset in self.rng.sample([24 + stage, 64 + stage, 96, 136, 128, 168], self.rng.randrange(3, 7)):
             closing.add(offset, 8, near)
-        self.deeds.append(f"{near} more lost behind, stage {stage // 8}")
+        self.deeds.append(f"{near} more lost at the end, stage {stage // 8}")
 
     def shift_counts(self):
-        """From one count of a closing member to another: the sum stays."""
+        """Moves a part of one count of a closing member to another, with the same sum."""
         closing = self.member((3,))
         if not closing:
             return
@@ -233,7 +233,7 @@ class Mutant:
             self.deeds.append(f"{near} from closing {places[1]} to {places[0]}")
 
     def cut(self, files):
-        """On bytes: what checksums find."""
+        """Changes bytes, which checksums detect."""
         if not files:
             return
         at = self.rng.randrange(len(files))
@@ -277,11 +277,11 @@ def write_files(folder, files, rng):
 
 
 def judge(what, paths, rules):
-    """Both verdicts. Returns a sentence if they differ, and why the second verifier refuses."""
+    """Compares both verdicts. Returns a sentence if they differ, and the second verifier's reason."""
     reason = second_verifier.verify(paths)
     rules[" ".join((reason or "accepted").split()[:2])] += 1
     first = subprocess.run(["bustap", "verify", *paths], capture_output=True, text=True, check=False)
-    refused = first.returncode in (1, 3)  # 3: a file that is no trace at all
+    refused = first.returncode in (1, 3)  # 3: a file is not a trace
     if refused != (reason is not None) or first.returncode not in (0, 1, 3):
         return f"{what}: bustap verify ends with {first.returncode}; the second verifier says " \
                f"{reason or 'accounted for'}\n{first.stdout}{first.stderr}", reason
@@ -297,7 +297,7 @@ def main():
         captures[name] = [open(path, "rb").read() for path in paths]
         difference, reason = judge(name, paths, rules)
         if difference or reason != ("rule 22" if name.startswith("unknown") else None):
-            print(difference or f"{name}: what both verifiers say of a sound capture: {reason}")
+            print(difference or f"{name}: both verifiers refuse a valid capture: {reason}")
             differ += 1
     print(f"{len(captures)} sound captures")
     rules.clear()

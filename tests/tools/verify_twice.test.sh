@@ -7,18 +7,18 @@ set -eu -o pipefail
 PATH="$BUILD/tests/e2e:$PATH"
 mkdir sound
 
-# sound NAME COMMAND...: a folder with the files that the command makes of the prefix ./p
+# sound NAME COMMAND...: a folder with the files that the command writes to the prefix ./p
 sound() {
     mkdir "sound/$1"
-    (cd "sound/$1" && shift && "$@") >told 2>&1 || [ "$?" -eq 1 ] || { cat told; exit 1; }
-    ls "sound/$1"/*.byu.gz >files || { cat told; exit 1; }
+    (cd "sound/$1" && shift && "$@") >log 2>&1 || [ "$?" -eq 1 ] || { cat log; exit 1; }
+    ls "sound/$1"/*.byu.gz >files || { cat log; exit 1; }
 }
 
 capture() {
     bustap capture --quiet -o p --block 40 --level 1 --engine zlib "$@"
 }
 
-# three captures to one prefix, whose ring has removed files of the first two
+# three captures to one prefix; the ring has removed files of the first two
 appended() {
     for requests in 800 801 802; do
         capture --board virtual:smp=2,requests=$requests --rotate size=4K --keep 5 --append
@@ -48,7 +48,7 @@ damaged_and_recovered() {
 
 sound plain make_capture files=3 file_records=50 block_records=20 p
 sound losses make_capture seed=2 files=3 file_records=50 block_records=20 bus=1 link=2 queue=3 disk=4 p
-sound behind make_capture seed=3 files=2 file_records=30 block_records=30 lost_at_end=9 after_stop=4 \
+sound lost_at_end make_capture seed=3 files=2 file_records=30 block_records=30 lost_at_end=9 after_stop=4 \
     filtered=5 above_4gib=6 undecoded=7 p
 sound gaps make_capture seed=4 files=2 file_records=30 block_records=10 gap_ms=500 link=3 p
 sound chosen make_capture seed=8 files=2 file_records=30 block_records=10 gap_chosen=1 p
@@ -66,7 +66,7 @@ sound appended appended
 sound lossy capture --board virtual:smp=4,requests=30000,rate=50M,queue=4 --packing plain --rotate size=20K
 sound filtered capture --board virtual:smp=2,requests=500 --filter type=FETCH
 sound limited capture --board virtual:smp=2,requests=5000 --stop records=120
-# AddressSanitizer's shadow lies where the program should
+# AddressSanitizer's shadow occupies the program's addresses
 [ -n "$NO_EXEC" ] || sound program bustap exec --count 100 -o p -- /bin/true
 
 python3 "$TOP/tests/tools/verify_twice.py" sound "${MUTANTS:-600}" "${SEED:-1}"

@@ -37,14 +37,14 @@ bustap exec -q -o short --modules /dev/full true 2>messages || got=$?
 grep -q '^bustap: cannot write /dev/full: No space' messages
 rm -f short_*
 
-# the issue's own
+# a capture, its summary and its header
 bustap exec -o out/gz -- gzip -9 -c lines 2>messages | cmp - <(gzip -9 -c lines)
 grep -q '^bustap: .* records' messages
 bustap info out/gz_*.byu.gz >info
 grep -q '^ticks  *1 to [0-9]* instructions$' info
 grep -q '^program  *gzip -9 -c lines$' info
 
-# --- which part ---
+# --- parts of a run ---
 
 cat >part.c <<'END'
 #include <stdio.h>

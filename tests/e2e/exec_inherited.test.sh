@@ -24,7 +24,7 @@ same sh -c 'exit 7'
 same grep SigIgn /proc/self/status
 same sh -c 'grep SigIgn /proc/self/status; (exit 3); echo $?'
 
-# which of the standard streams are closed
+# prints which standard streams are closed
 cat >streams.c <<'END'
 #include <fcntl.h>
 int main(void)

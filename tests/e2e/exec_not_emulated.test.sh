@@ -130,7 +130,7 @@ while read -r line; do
     called=$((called + 1))
 done < <(sed -n '/^\.Sh BUGS/,$s/^\.It //p' "$TOP/doc/bustap-exec.1")
 tests=$(declare -F | grep -c ' [A-Z]')
-[ "$called" = "$tests" ] || { echo "bustap-exec(1) lists $called lines, and there are $tests tests"; exit 1; }
+[ "$called" = "$tests" ] || { echo "bustap-exec(1) lists $called lines, but $tests tests exist"; exit 1; }
 
 # its list for stress-ng equals that of exec_stress
 listed=$(sed -n '/^All stressors of$/,$s/^\.Ql \([a-z-]*\) ,$/\1/p' "$TOP/doc/bustap-exec.1" | sort)

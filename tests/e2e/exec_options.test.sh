@@ -12,7 +12,7 @@ refused() {
     [ "$status" = 2 ] || { echo "$*: status $status"; cat messages; exit 1; }
     [ "$(wc -l <messages)" = 1 ] && grep -q -- "$words" messages || { echo "$*"; cat messages; exit 1; }
     [ ! -s got ] || { echo "$*: the program ran"; exit 1; }
-    ! ls ./*.byu.gz folder/* 2>/dev/null || { echo "$*: there is a capture"; exit 1; }
+    ! ls ./*.byu.gz folder/* 2>/dev/null || { echo "$*: wrote a capture"; exit 1; }
 }
 mkdir folder
 for program in exec rondo; do

@@ -103,7 +103,7 @@ bustap recover marked_* -o again.byu.gz 2>messages
 grep -q ' in 1 block saved' messages || { cat messages; exit 1; }
 bustap verify again.byu.gz | grep -q ', 19 gaps, chosen$'
 bustap dump --csv marked_* 2>/dev/null | awk -F, '$4 == "FETCH" && $5 == 8 { n++ } END { exit n != 40 }'
-# what longjmp() has left is over at the next call from further up
+# a call left by longjmp() ends at the next call from further up the stack
 run=("$program" 20 longjmp)
 part left --calls region_work
 

@@ -19,18 +19,18 @@ done
 # files that the documents refer to exist
 find share/doc -name '*.md' | while read -r file; do
     grep -o ']([^)#:]*)' "$file" | sed 's/^](//; s/)$//' | while read -r target; do
-        [ -e "$(dirname "$file")/$target" ] || { echo "$file: there is no $target"; exit 1; }
+        [ -e "$(dirname "$file")/$target" ] || { echo "$file: $target is missing"; exit 1; }
     done
 done
 grep -o '[a-z/]*/bustap/doc/[a-z0-9-]*\.md' share/man/man1/bustap.1 | while read -r file; do
-    [ -e "$file" ] || { echo "bustap(1): there is no $file"; exit 1; }
+    [ -e "$file" ] || { echo "bustap(1): $file is missing"; exit 1; }
 done
 # files that are named with the usual folder exist, too
 for document in "$TOP/README.md" "$TOP/doc/bustapd.8"; do
     named=$(grep -o '/usr/local/[a-z/]*/bustapd\.[a-z]*' "$document" | sort -u)
     [ "$(echo "$named" | wc -l)" -ge 1 ]
     for file in $named; do
-        [ -e "${file#/usr/local/}" ] || { echo "$document: there is no $file"; exit 1; }
+        [ -e "${file#/usr/local/}" ] || { echo "$document: $file is missing"; exit 1; }
     done
 done
 # a program needs only the header

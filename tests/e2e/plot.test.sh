@@ -3,7 +3,7 @@
 # command leaves no file.
 set -eu -o pipefail
 PATH="$BUILD/tests/e2e:$PATH"
-command -v gnuplot >/dev/null || { echo "there is no gnuplot"; exit 77; }
+command -v gnuplot >/dev/null || { echo "gnuplot is not installed"; exit 77; }
 
 make_trace --types all 5000 >trace.byu
 make_capture files=2 file_records=2000 block_records=500 bus=40 gap_ms=20 lossy

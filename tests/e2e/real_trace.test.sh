@@ -2,7 +2,7 @@
 # A real trace passes through all commands, in one file and in several, and is unchanged byte for byte.
 set -eu
 trace=$SHARED/data/pentium2.byu
-[ -n "$SHARED" ] && [ -f "$trace" ] || { echo "there is no real trace here"; exit 77; }
+[ -n "$SHARED" ] && [ -f "$trace" ] || { echo "no real trace here"; exit 77; }
 
 head -c 280020 "$trace" >records.byu
 bustap capture --quiet --board "virtual:replay=$trace" -o one/p2

@@ -3,7 +3,7 @@
 set -eu -o pipefail
 PATH="$BUILD/tests/e2e:$PATH"
 for tool in gcc dot callgrind_annotate gnuplot; do
-    command -v $tool >/dev/null || { echo "there is no $tool"; exit 77; }
+    command -v $tool >/dev/null || { echo "$tool is not installed"; exit 77; }
 done
 ln -s "$TOP/tests" tests
 mkdir build

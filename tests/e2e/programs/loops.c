@@ -1,5 +1,4 @@
-/* Nested loops, with and without an exit in their middle; the argument is their number of
- * iterations. */
+/* Nested loops, with and without an exit in their middle; the argument counts the iterations. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,4 @@
-/* Jumps through tables: an interpreter of a few instructions, and another with a table of label
- * addresses. */
+/* Jumps through tables: of an interpreter's switch, and of label addresses. */
 #include <stdio.h>
 
 enum operation { PUSH, ADD, MULTIPLY, DUPLICATE, DECREMENT, SWAP, JUMP_IF, DROP, STOP };

@@ -9,17 +9,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Traces that a refusal names, and how much of a path it shows. */
-#define NAMED_MAX  3
-#define PATH_SHOWN 48u
+#define NAMED_MAX  3   /* traces that an error message names */
+#define PATH_SHOWN 48u /* bytes of a path, from its end */
 
-/* A file and what its order depends on. */
+/* A file with its sort keys. */
 struct file {
     const char *path;
-    struct capture_info info; /* zero where there is no header */
-    int capture;              /* the first file given that is of the same one */
-    int given;                /* its own place */
-    bool unseen;              /* it comes through a pipe: its header is not known yet */
+    struct capture_info info; /* zero: no header */
+    int capture;              /* index of the first file of the same capture */
+    int given;                /* index of the file */
+    bool unseen;              /* a pipe, whose header is not read here */
 };
 
 static bool is_pipe(const char *path)
@@ -44,7 +43,7 @@ static int read_header(struct file *file, struct bt_error *error)
     file->unseen = is_pipe(file->path);
     if (file->unseen)
         return 0; /* reading from a pipe consumes it */
-    /* record_input checks later whether it is a trace */
+    /* TRACE_INSIST: record_input checks later whether it is a trace */
     int result = trace_reader_open(&reader, file->path, TRACE_INSIST, error);
     if (result != 0)
         return result;
@@ -164,7 +163,7 @@ int captures_join(struct captures_seam *seam, const struct capture_info *info, c
     static const struct capture_info none = {.clock_hz = 0};
     info = info ? info : &none;
     bool same = seam->path && capture_info_same_capture(info, &seam->info);
-    /* a header without an id, which is met when the file is opened and when it is read */
+    /* a header without an id, seen both when its file is opened and when it is read */
     same = same || (seam->path == path && memcmp(info, &seam->info, sizeof *info) == 0);
     if (seam->path && !same && !concatenate) {
         char name[CAPTURES_NAME_BYTES];
@@ -194,7 +193,7 @@ int captures_check_numbers(const struct captures_seam *before, const struct capt
     char missing[CAPTURES_MISSING_BYTES];
     if (!before->path || !capture_info_same_capture(&before->info, &next->info))
         return 0;
-    /* a file is joined when it is opened and when its header is read: then path is the same one */
+    /* equal pointers: the same file, joined both when it is opened and when its header is read */
     if (before->path != next->path && before->info.file_number == next->info.file_number)
         return bt_fail(error, BT_DATA, "%.200s and %.200s both hold file %" PRIu32, before->path,
                        next->path, next->info.file_number);

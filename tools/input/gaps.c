@@ -20,7 +20,7 @@ char *gaps_length(char *text, uint64_t milliseconds)
     return text;
 }
 
-/* A length at the limit of its field may be longer. */
+/* A length at the maximum of its field is a lower bound. */
 static const char *at_least(const struct gap *gap)
 {
     return gap->milliseconds == GAP_MILLISECONDS_MAX ? "at least " : "";

@@ -10,19 +10,19 @@
 
 #include <stdint.h>
 
-/* Corrupt places of a file that are reported one by one; further ones are counted. */
+/* Maximum number of corrupt places reported per file; further ones are only counted. */
 #define INPUT_REPORT_MAX 10u
 
 struct input_report {
     int status;          /* the worst exit status so far */
-    uint64_t damaged;    /* BT_DATA errors so far */
-    uint64_t notes;      /* BT_NOTE errors so far */
-    unsigned printed;    /* corrupt places of the current file that were reported, */
-    uint64_t suppressed; /* and those beyond INPUT_REPORT_MAX */
+    uint64_t damaged;    /* number of BT_DATA errors so far */
+    uint64_t notes;      /* number of BT_NOTE errors so far */
+    unsigned printed;    /* corrupt places of the current file that were reported */
+    uint64_t suppressed; /* corrupt places of the current file beyond INPUT_REPORT_MAX */
     struct progress progress;
 };
 
-/* quiet_output: nothing is printed on standard output while records are read. */
+/* quiet_output: the command prints nothing to standard output while it reads records. */
 void input_report_begin(struct input_report *report, bool quiet_output);
 void input_report_end(struct input_report *report);
 
@@ -30,12 +30,13 @@ void input_report_end(struct input_report *report);
 void input_report_error(struct input_report *report, const struct bt_error *error);
 
 /*
- * Reports and counts what a reader found in its input. Corruption and truncation (BT_DATA) raise
- * the exit status to 1; harmless oddities (BT_NOTE), such as stray bytes after raw records, do not.
+ * Reports and counts an error that a reader found in its input. Corruption and truncation (BT_DATA)
+ * raise the exit status to 1; harmless deviations (BT_NOTE), such as extra bytes after raw records,
+ * do not.
  */
 void input_report_found(struct input_report *report, const struct bt_error *error);
 
-/* A file has been read: prints how many of its corrupt places were not reported. */
+/* Ends a file: prints the number of its corrupt places that were not reported. */
 void input_report_end_file(struct input_report *report, const char *path);
 
 #endif

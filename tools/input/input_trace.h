@@ -7,14 +7,13 @@
 
 #include <stdbool.h>
 
-/* How records without a header are read, as a command's options say: part of its settings. */
+/* How records without a header are read: part of a command's settings. */
 struct byu_reading {
-    bool lp64; /* the records have 24 bytes */
-    bool raw;  /* the file holds records even if its content does not look like records */
+    bool lp64; /* records have 24 bytes */
+    bool raw;  /* read the file as records even if its content does not look like records */
 };
 
-/* The rows of these for a command's table of options (tools/common/options.h): its settings have
- * that type and a struct byu_reading as that member. */
+/* Option rows (tools/common/options.h); member is a struct byu_reading. */
 #define BYU_READING_OPTIONS(type, member)                                                          \
     {OPTION_FLAG,                                                                                  \
      0,                                                                                            \
@@ -32,13 +31,12 @@ struct byu_reading {
 struct input_trace_settings {
     const char *from; /* name of the format (formats/foreign/trace_format.h); NULL: detected from
                          content or file name, BYU records if lp64 or raw is set */
-    struct byu_reading reading;     /* `from` naming BYU records sets raw as well */
-    bool byu_only;                  /* captures and BYU records only, `from` is ignored */
+    struct byu_reading reading;     /* a BYU format in `from` implies raw */
+    bool byu_only;                  /* captures and BYU records only; `from` is ignored */
     struct foreign_options foreign; /* for other programs' formats */
 };
 
-/* The rows of the format and the reading for a command's table of options: its settings have that
- * type and a struct input_trace_settings as that member. */
+/* Option rows of the format and the reading; member is a struct input_trace_settings. */
 #define INPUT_TRACE_OPTIONS(type, member)                                                          \
     {OPTION_TEXT,                                                                                  \
      0,                                                                                            \
@@ -51,7 +49,7 @@ struct input_trace_settings {
 
 struct input_trace {
     struct source *source;       /* NULL while no trace is open */
-    struct trace_reader *reader; /* the same trace, NULL in another program's format */
+    struct trace_reader *reader; /* of the same trace; NULL in another program's format */
 };
 
 /* Checks that `from` names a format and fits `reading`. 0 or BT_USAGE. */
@@ -62,7 +60,7 @@ int input_trace_open(struct input_trace *input, const char *path,
                      const struct input_trace_settings *settings, struct bt_error *error);
 void input_trace_close(struct input_trace *input);
 
-/* Whether the trace is read in blocks, as a capture is. */
+/* Whether the trace consists of blocks, as a capture does. */
 bool input_trace_has_blocks(const struct input_trace *input);
 
 /* Bytes of the file consumed so far, and its size (0 for a pipe), as stored. */

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Batches that are read ahead: enough to hide a slow one, few enough to stay in a cache. */
+/* Batches read ahead: enough to hide a slow one, few enough to stay in a cache. */
 #define SLOTS 4u
-/* Records without blocks come in pieces that stay in the processor's nearer caches. */
+/* Batch size for records without blocks: 192 KiB, which fit the L2 cache. */
 #define RECORDS_RAW 16384u
-/* For how long closing waits for a thread that may be waiting for a pipe. */
+/* Time limit of closing for the thread, which may be blocked on a pipe. */
 #define CLOSE_WAIT_NS 200000000
 
 /* The header of a file; known is false if it has none. */
@@ -22,18 +22,18 @@ struct header {
     struct capture_info info;
 };
 
-/* An item that the reading side passes on: a batch, a report, the start of files, or the end. */
+/* An item from the reading side: a batch, a report, the start of files, or the end. */
 struct slot {
     struct batch batch;
     struct header header;   /* of the capture that the batch belongs to */
     struct header *started; /* with settings.headers: files that start before the batch */
     size_t started_count, started_capacity;
-    int result; /* 1: a batch; BT_DATA, BT_NOTE: to be reported; RECORD_INPUT_FILE: nothing but
-                   headers; 0 and others: the end */
+    int result; /* 1: a batch; BT_DATA, BT_NOTE: to be reported; RECORD_INPUT_FILE: headers only;
+                   0 and others: the end */
     struct bt_error error;
-    int path;              /* being read */
-    uint64_t offset, size; /* of that file, for progress */
-    uint64_t to_skip;      /* records */
+    int path;              /* index of the path being read */
+    uint64_t offset, size; /* position in that file and its size, for progress */
+    uint64_t to_skip;      /* number of records still to skip */
 };
 
 struct record_input {
@@ -47,40 +47,41 @@ struct record_input {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     struct slot slots[SLOTS];
-    unsigned filled; /* slots that have been filled so far, modulo 2^32 */
-    unsigned taken;  /* slots that the caller has finished with */
-    bool stop;       /* nothing more is wanted */
-    bool finished;   /* the thread accesses nothing any more */
+    unsigned filled; /* number of slots filled so far, modulo 2^32 */
+    unsigned taken;  /* number of slots that the caller has released, modulo 2^32 */
+    bool stop;       /* the thread should end */
+    bool finished;   /* the thread no longer accesses this structure */
 
-    bool damaged;  /* corruption was held back */
-    uint64_t gaps; /* chosen ones, in the delivered batches */
+    bool damaged;  /* corruption was found but not reported */
+    uint64_t gaps; /* number of chosen gaps in the delivered batches */
 
-    struct slot *current;        /* the one that record_input_next returned last */
-    struct slot *pending;        /* filled, with started files to be returned first */
-    size_t delivered;            /* of its started files */
-    const struct header *header; /* of what record_input_next returned last, or NULL */
-    int path;                    /* that it belongs to */
+    struct slot *current;        /* the slot whose batch record_input_next returned last */
+    struct slot *pending;        /* filled slot with started files to return first */
+    size_t delivered;            /* number of its started files already returned */
+    const struct header *header; /* of the last result of record_input_next, or NULL */
+    int path;                    /* index of that result's path */
 
     /* the reading side */
     struct input_trace trace;
-    int next_path; /* index of the path to open after this one */
-    bool at_end;   /* of trace */
-    bool hopped;   /* over the records of trace that are not wanted */
-    bool started;  /* the caller learns that this file has started */
-    uint64_t skip, left;
+    int next_path;             /* index of the path to open next */
+    bool at_end;               /* trace is at its end */
+    bool positioned;           /* trace is positioned after the records to skip */
+    bool started;              /* start_file was called for this file */
+    uint64_t skip, left;       /* number of records still to skip, to deliver */
     uint64_t tick_base;        /* added to the ticks of the trace being read */
-    uint64_t last_tick;        /* of all so far */
+    uint64_t last_tick;        /* last tick so far, over all traces */
     uint64_t index_base;       /* added to the indexes of the trace being read */
-    uint64_t next_index;       /* after all so far */
-    struct captures_seam seam; /* the file that is being read */
+    uint64_t next_index;       /* index after the last record so far, over all traces */
+    struct captures_seam seam; /* the file being read */
     const struct capture_info *info;
     struct slot *filling;
-    struct bt_error met; /* with a header: files are missing, or another trace begins; code 0: no */
+    struct bt_error met; /* pending error of a header: files are missing, or another trace begins;
+                            code 0: none */
 };
 
 /* --- the reading side: files --- */
 
-/* Passes on that a file starts. info: NULL if it has no header. */
+/* Adds the start of a file to the slot. info: NULL if it has no header. */
 static void start_file(struct record_input *input, const struct capture_info *info)
 {
     struct slot *slot = input->filling;
@@ -143,7 +144,7 @@ static int open_next(struct record_input *input, struct bt_error *error)
     const char *path = input->captures.paths[input->next_path];
     input_trace_close(&input->trace);
     input->next_path++;
-    input->at_end = input->started = input->hopped = false;
+    input->at_end = input->started = input->positioned = false;
     int result = input_trace_open(&input->trace, path, &input->settings.trace, error);
     if (result != 0 || input->settings.unthreaded)
         return result;
@@ -194,10 +195,10 @@ static void limit_records(struct record_input *input, struct batch *batch)
     input->last_tick = batch->last_tick;
 }
 
-/* Hops over records that are not wanted, if the trace can do so. 0 or a negative code. */
-static int hop(struct record_input *input, struct bt_error *error)
+/* Seeks over the records to skip if the trace can seek. 0 or a negative code. */
+static int seek_first(struct record_input *input, struct bt_error *error)
 {
-    input->hopped = true;
+    input->positioned = true;
     if (input->skip == 0 || input->settings.keep_ticks || !input->trace.reader)
         return 0;
     int result = trace_reader_seek(input->trace.reader, input->skip, error);
@@ -225,7 +226,7 @@ static int read_trace(struct record_input *input, struct slot *slot)
     return result;
 }
 
-/* The result of a slot that is about a pending report. */
+/* Moves the pending error of a header to the slot. Returns its code. */
 static int take_met(struct record_input *input, struct slot *slot)
 {
     slot->error = input->met;
@@ -233,7 +234,7 @@ static int take_met(struct record_input *input, struct slot *slot)
     return slot->error.code;
 }
 
-/* The next result for a slot: as struct slot has it. */
+/* Reads up to the next result of a slot (struct slot). */
 static int read_next(struct record_input *input, struct slot *slot)
 {
     for (;;) {
@@ -244,9 +245,9 @@ static int read_next(struct record_input *input, struct slot *slot)
         bool open = input->trace.source && !input->at_end;
         if (!open && input->next_path == input->captures.count)
             return 0;
-        int result = !open            ? open_next(input, &slot->error)
-                     : !input->hopped ? hop(input, &slot->error)
-                                      : read_trace(input, slot);
+        int result = !open                ? open_next(input, &slot->error)
+                     : !input->positioned ? seek_first(input, &slot->error)
+                                          : read_trace(input, slot);
         if (input->met.code == BT_USAGE)
             return take_met(input, slot);
         if (result != 0)
@@ -261,7 +262,7 @@ static bool is_end(int result)
     return result != 1 && result != BT_DATA && result != BT_NOTE && result != RECORD_INPUT_FILE;
 }
 
-/* Fills a slot with what comes next. False at the end. */
+/* Fills a slot with the next item. False at the end. */
 static bool fill_slot(struct record_input *input, struct slot *slot)
 {
     input->filling = slot;
@@ -281,7 +282,7 @@ static bool fill_slot(struct record_input *input, struct slot *slot)
 
 /* --- the reading thread --- */
 
-/* Waits for the next free slot; NULL if nothing more is wanted. */
+/* Waits for the next free slot; NULL: the thread should end. */
 static struct slot *next_slot(struct record_input *input)
 {
     pthread_mutex_lock(&input->mutex);
@@ -292,7 +293,7 @@ static struct slot *next_slot(struct record_input *input)
     return stop ? NULL : &input->slots[input->filled % SLOTS];
 }
 
-static void give_slot(struct record_input *input)
+static void publish_slot(struct record_input *input)
 {
     pthread_mutex_lock(&input->mutex);
     input->filled++;
@@ -308,7 +309,7 @@ static void *read_all(void *argument)
     thread_set_name("input");
     while (more && (slot = next_slot(input))) {
         more = fill_slot(input, slot);
-        give_slot(input);
+        publish_slot(input);
     }
     pthread_mutex_lock(&input->mutex);
     input->finished = true;
@@ -332,7 +333,7 @@ const char *record_input_name(const char *path)
     return strcmp(path, "-") == 0 ? "standard input" : path;
 }
 
-/* Begins to read: in a thread, or, unthreaded, with opening the file. */
+/* Starts the thread or, unthreaded, opens the file. */
 static int start_reading(struct record_input *input, struct bt_error *error)
 {
     if (input->settings.unthreaded)
@@ -409,7 +410,7 @@ int record_input_open(struct record_input **input, int count, char **paths,
     return result;
 }
 
-/* The slot to be filled next, once it is filled. */
+/* Releases the current slot and waits for the next filled one. */
 static struct slot *take_slot(struct record_input *input)
 {
     struct slot *slot = &input->slots[0];
@@ -432,14 +433,14 @@ static struct slot *take_slot(struct record_input *input)
     return slot;
 }
 
-/* Reports the rest about the file read so far. */
+/* Ends the report of the file read so far. */
 static void end_file(struct record_input *input)
 {
     if (input->captures.count > 0)
         input_report_end_file(input->report, input->captures.paths[input->path]);
 }
 
-/* Reports what the reader found. */
+/* Reports an error that the reader found, as the settings allow. */
 static void found(struct record_input *input, const struct bt_error *error)
 {
     const struct record_input_settings *settings = &input->settings;
@@ -449,7 +450,7 @@ static void found(struct record_input *input, const struct bt_error *error)
         input_report_found(input->report, error);
 }
 
-/* Makes the slot the current one; result as of record_input_next, BT_DATA and BT_NOTE included. */
+/* Makes the slot the current one. Returns its result, BT_DATA and BT_NOTE included. */
 static int use_slot(struct record_input *input, struct slot *slot, const struct batch **batch,
                     struct bt_error *error)
 {
@@ -522,7 +523,7 @@ int record_input_run(struct record_input *input, struct sink *sink, struct bt_er
     return result;
 }
 
-/* Whether the thread has ended, or does so soon: it may be waiting for a silent pipe. */
+/* Whether the thread ends within CLOSE_WAIT_NS: it may be blocked on a silent pipe. */
 static bool thread_ended(struct record_input *input)
 {
     struct timespec until;
@@ -560,7 +561,7 @@ int record_input_close(struct record_input *input)
             pthread_join(input->thread, NULL);
         input_free(input);
     } else {
-        /* it holds the input until it wakes up, or until the process ends */
+        /* the thread uses the input until the process ends: it is not freed */
         pthread_detach(input->thread);
     }
     return status;
@@ -568,7 +569,7 @@ int record_input_close(struct record_input *input)
 
 /* --- counting --- */
 
-/* Counts the records of a trace that cannot be skipped, by reading it. */
+/* Counts the records of a trace that cannot seek, by reading it. */
 static int count_by_reading(struct source *source, uint64_t *records, struct bt_error *error)
 {
     struct record some[1024];

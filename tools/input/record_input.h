@@ -1,6 +1,6 @@
 /*
  * The reader of records: traces of any format, of one file or several, as one stream of batches.
- * A thread reads and decompresses ahead, so that the caller has a processor to itself.
+ * A separate thread reads and decompresses ahead of the caller.
  */
 #ifndef TOOLS_INPUT_RECORD_INPUT_H
 #define TOOLS_INPUT_RECORD_INPUT_H
@@ -17,28 +17,27 @@ struct record_input;
 
 struct record_input_settings {
     struct input_trace_settings trace;
-    bool concatenate;     /* several traces are read as one, one after the other */
-    bool as_stored;       /* files are read in the order given, even if they belong to several
-                             traces, with the ticks and indexes that they hold */
-    bool unthreaded;      /* one file, opened by record_input_open and read as stored in the calling
-                             thread; record_input_trace gives access to its reader */
-    bool headers;         /* record_input_next returns RECORD_INPUT_FILE as well */
-    bool silent;          /* nothing is reported: another process reads the same files */
-    bool again;           /* nothing is reported but progress: the files have been read before */
-    bool hold_damage;     /* corruption is not reported but raises the exit status: the caller will
-                             read everything again */
-    const char *gap_note; /* what chosen gaps mean to the caller, reported at the end if there are
-                             any; NULL: the caller reports them */
-    bool quiet_output;    /* standard output gets nothing while records are read */
-    struct input_report *report; /* the caller's, begun and ended by it; NULL: a private one */
-    uint64_t first;              /* records to skip, of all traces together */
-    uint64_t count;              /* records to deliver at most after them; UINT64_MAX: all */
-    bool keep_ticks; /* ticks count from the first record of all also after records that were
-                        skipped: these are then read, not hopped over */
+    bool concatenate; /* accept several traces and read them as one */
+    bool as_stored;   /* read files in the order given, with their stored ticks and indexes, even
+                         if they belong to several traces */
+    bool unthreaded;  /* one file, opened by record_input_open and read as stored in the calling
+                         thread; record_input_trace gives access to its reader */
+    bool headers;     /* record_input_next also returns RECORD_INPUT_FILE */
+    bool silent;      /* report nothing: another process reads the same files */
+    bool again;       /* report only progress: the files have been read before */
+    bool hold_damage; /* do not report corruption, only raise the exit status: the caller will
+                         read everything again */
+    const char *gap_note; /* effect of chosen gaps on the caller's results, reported at the end if
+                             there are any; NULL: the caller reports them */
+    bool quiet_output;    /* the command prints nothing to standard output while it reads */
+    struct input_report *report; /* the caller begins and ends it; NULL: a private one */
+    uint64_t first;              /* number of records to skip, over all traces */
+    uint64_t count;              /* maximum number of records to deliver; UINT64_MAX: all */
+    bool keep_ticks; /* ticks count from the first record even if it is skipped: skipped records are
+                        read, not seeked over */
 };
 
-/* The rows of the input's options, for a command's table of options (tools/common/options.h): its
- * settings have that type and a struct record_input_settings as that member. */
+/* Option rows of the input; member is a struct record_input_settings. */
 #define RECORD_INPUT_OPTIONS(type, member)                                                         \
     INPUT_TRACE_OPTIONS(type, member.trace), CAPTURES_CONCATENATE_OPTION(type, member.concatenate)
 
@@ -52,10 +51,10 @@ struct input_paths {
 void input_paths_take(struct input_paths *paths, int count, char **operands);
 
 /*
- * Opens the trace; "-" is standard input, which is also read if count is 0. The files of a capture
- * are put in order; several traces are refused with BT_USAGE, here or, if a pipe or a file holds
- * them, by record_input_next, unless settings->concatenate. The paths stay the caller's and must
- * outlive the input. 0 or a negative code.
+ * Opens the trace; "-" is standard input, which is also read if count is 0. Sorts the files of a
+ * capture. Several traces are BT_USAGE unless settings->concatenate: here, or from
+ * record_input_next if a single file or pipe contains them. The paths must outlive the input. 0 or
+ * a negative code.
  */
 int record_input_open(struct record_input **input, int count, char **paths,
                       const struct record_input_settings *settings, struct bt_error *error);
@@ -63,17 +62,17 @@ int record_input_open(struct record_input **input, int count, char **paths,
 #define RECORD_INPUT_FILE 2
 
 /*
- * The next batch, valid until the next call: 1; 0 at the end of the last trace; a negative code if
- * a trace cannot be read further; with settings->headers, RECORD_INPUT_FILE before the records of
- * each file, whose header record_input_info then returns. Ticks continue from trace to trace: the
- * first tick of another capture is the last one of the trace before. Corruption is reported on
- * standard error and raises the exit status.
+ * Returns 1 with the next batch, valid until the next call; 0 at the end of the last trace; a
+ * negative code if a trace cannot be read further; with settings->headers, RECORD_INPUT_FILE before
+ * the records of each file, whose header record_input_info then returns. Ticks continue from trace
+ * to trace: the first tick of a trace is the last one of the previous trace. Corruption is reported
+ * on standard error and raises the exit status.
  */
 int record_input_next(struct record_input *input, const struct batch **batch,
                       struct bt_error *error);
 
-/* The header of the capture that the last batch belongs to: clock, board. NULL if it has none.
- * Valid until the next call of record_input_next. */
+/* The header of the last batch's capture; NULL: none. Valid until the next call of
+ * record_input_next. */
 const struct capture_info *record_input_info(const struct record_input *input);
 
 /* Records still to be skipped; valid after record_input_next has returned 0 or a negative code. */
@@ -85,15 +84,15 @@ const struct input_trace *record_input_trace(const struct record_input *input);
 /* The name of a path for messages: "standard input" for "-". */
 const char *record_input_name(const char *path);
 
-/* Puts all records into sink, which stays open. 0, or why the sink or a trace failed. */
+/* Puts all records into sink, which stays open. 0, or the error of the sink or a trace. */
 int record_input_run(struct record_input *input, struct sink *sink, struct bt_error *error);
 
-/* Closes it, early or at its end. Returns the exit status: 0, or 1 if something was corrupt. */
+/* Closes the input, at its end or before. Returns the exit status: 0, or 1 if it was corrupt. */
 int record_input_close(struct record_input *input);
 
 /*
- * How many records the traces hold together: capture files and raw records are hopped over, others
- * are read to their end. Not for standard input. 0 or a negative code.
+ * Counts the records of all traces. Seeks in captures and raw records, reads other formats to their
+ * end. Standard input is BT_USAGE. 0 or a negative code.
  */
 int record_input_count(int count, char **paths, const struct record_input_settings *settings,
                        uint64_t *records, struct bt_error *error);

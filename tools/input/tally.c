@@ -3,8 +3,8 @@
 #include <string.h>
 
 /*
- * Records next to each other mostly have the same type, size and processor: counters of their own
- * for each of LANES neighbours keep an increment from waiting for the one before.
+ * Adjacent records mostly have the same type, size and processor: separate counters for LANES
+ * adjacent records avoid store-to-load dependencies between increments.
  */
 #define LANES 4u
 
@@ -23,7 +23,7 @@ static void count_one(struct lanes *lanes, unsigned lane, const struct record *r
 
 void tally_add(struct tally *tally, const struct record *records, size_t count)
 {
-    /* 32-bit counters last for a piece of this many records */
+    /* 32-bit counters cannot overflow in a piece of this many records */
     const size_t piece = (size_t)1 << 30;
     for (; count > piece; count -= piece, records += piece)
         tally_add(tally, records, piece);

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* Counts by every value the octet can have. */
+/* Counts for each value of an octet. */
 struct NAMED_FIELDS tally {
     uint64_t types[256];
     uint64_t processors[256];

@@ -9,25 +9,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Contradictions of a file that are reported one by one. */
+/* Maximum number of contradictions reported per file. */
 #define REPORTED_MAX 10u
 
 /* Checks and counts the records of a path. */
 struct check {
     struct trace_set *set;
-    size_t first;            /* of the set's files, the first in this path */
-    struct trace_file *file; /* that is being read, NULL before the first */
+    size_t first;            /* index in the set of the path's first file */
+    struct trace_file *file; /* the file being read, NULL before the first */
     const char *path;
     const struct input_trace *trace;
     struct input_report *report;
     struct tally *tally;
-    uint64_t offset;      /* where the file begins */
-    uint64_t damaged;     /* of report, up to the beginning of the file */
-    uint64_t notes;       /* likewise */
-    struct bt_error full; /* no room for another file; code 0: there was */
+    uint64_t offset;      /* offset of the file in the path */
+    uint64_t damaged;     /* report->damaged at the beginning of the file */
+    uint64_t notes;       /* report->notes at the beginning of the file */
+    struct bt_error full; /* no room for another file; code 0: none */
 };
 
-/* Reports since the beginning of the file concern it. */
+/* Assigns the reports since the beginning of the file to it. */
 static void end_file(struct check *check, uint64_t offset)
 {
     struct trace_file *file = check->file;
@@ -68,7 +68,7 @@ struct trace_file *trace_check_add(struct trace_set *set, const char *path, stru
     return file;
 }
 
-/* Another file begins; info is NULL if it has no header. False: no room for another file. */
+/* Begins another file; info is NULL if it has no header. False: no room for another file. */
 static bool begin_file(struct check *check, const struct capture_info *info)
 {
     struct trace_file *file = NULL;
@@ -119,8 +119,8 @@ static void contradict(struct check *check, const struct bt_error *error)
     input_report_error(check->report, &reported);
 }
 
-/* Whether the batch's place follows on the last one's: true unless something is missing or twice.
- */
+/* Whether the batch's indexes continue the previous batch's: false if requests are missing or
+ * repeated. */
 static bool check_index(struct trace_file *file, const struct batch *batch)
 {
     uint64_t start = batch->first_index - loss_total(&batch->lost);
@@ -192,7 +192,7 @@ static void add_final_losses(struct trace_file *file)
             counted = saturating_add(counted, totals->file_lost[stage] - file->lost.count[stage]);
             file->lost.count[stage] = totals->file_lost[stage];
         }
-    /* the loss of a corrupt block lies in the middle, and no longer counts as missing */
+    /* further counted losses are those of a corrupt block, until now counted as missing */
     uint64_t after = totals->end_index - file->end_index;
     if (totals->end_index < file->end_index)
         file->misplaced++;

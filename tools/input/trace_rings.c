@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A capture's file whose name says its prefix. */
-struct pc_map_entry {
+/* A capture's file whose name contains its prefix. */
+struct prefix_file {
     struct trace_file *file;
-    size_t prefix_bytes; /* of its path */
+    size_t prefix_bytes; /* length of the prefix in its path */
 };
 
-static int compare_prefixes(const struct pc_map_entry *a, const struct pc_map_entry *b)
+static int compare_prefixes(const struct prefix_file *a, const struct prefix_file *b)
 {
     size_t shorter = a->prefix_bytes < b->prefix_bytes ? a->prefix_bytes : b->prefix_bytes;
     int by_text = memcmp(a->file->path, b->file->path, shorter);
@@ -20,11 +20,11 @@ static int compare_prefixes(const struct pc_map_entry *a, const struct pc_map_en
     return (a->prefix_bytes > b->prefix_bytes) - (a->prefix_bytes < b->prefix_bytes);
 }
 
-/* Prefix by prefix, the capture that began last first. */
-static int compare_places(const void *left, const void *right)
+/* By prefix; within a prefix, the latest capture first. */
+static int compare_files(const void *left, const void *right)
 {
-    const struct pc_map_entry *a = left;
-    const struct pc_map_entry *b = right;
+    const struct prefix_file *a = left;
+    const struct prefix_file *b = right;
     const struct capture_info *a_info = &a->file->info;
     const struct capture_info *b_info = &b->file->info;
     int by_prefix = compare_prefixes(a, b);
@@ -35,14 +35,14 @@ static int compare_places(const void *left, const void *right)
     return memcmp(a_info->id, b_info->id, sizeof a_info->id);
 }
 
-static size_t find_places(const struct trace_set *set, struct pc_map_entry *places)
+static size_t find_prefixes(const struct trace_set *set, struct prefix_file *entries)
 {
     struct capture_name name;
     size_t count = 0;
     for (size_t i = 0; i < set->count; i++) {
         struct trace_file *file = &set->files[i];
         if (file->opened && capture_info_has_id(&file->info) && capture_name_get(&name, file->path))
-            places[count++] = (struct pc_map_entry){file, name.prefix_bytes};
+            entries[count++] = (struct prefix_file){file, name.prefix_bytes};
     }
     return count;
 }
@@ -54,17 +54,20 @@ static uint32_t smaller_ring(uint32_t a, uint32_t b)
 
 void trace_rings_count(struct trace_set *set)
 {
-    struct pc_map_entry *places = set->count > 0 ? malloc(set->count * sizeof *places) : NULL;
-    if (!places)
+    struct prefix_file *entries = set->count > 0 ? malloc(set->count * sizeof *entries) : NULL;
+    if (!entries)
         return;
-    size_t count = find_places(set, places);
-    qsort(places, count, sizeof *places, compare_places);
-    size_t first = 0, begun = 0; /* of the prefix, of those that began at the same time */
-    uint32_t keep = 0, same = 0; /* of the prefix's captures that began later; with this one */
+    size_t count = find_prefixes(set, entries);
+    qsort(entries, count, sizeof *entries, compare_files);
+    /* first: index of the prefix's first file; begun: of the first one with the same start time;
+     * keep: smallest ring of the prefix's later captures; same: of those with the same start time
+     */
+    size_t first = 0, begun = 0;
+    uint32_t keep = 0, same = 0;
     for (size_t i = 0; i < count; i++) {
-        struct trace_file *file = places[i].file;
-        const struct trace_file *before = i > 0 ? places[i - 1].file : NULL;
-        if (i == 0 || compare_prefixes(&places[i - 1], &places[i]) != 0) {
+        struct trace_file *file = entries[i].file;
+        const struct trace_file *before = i > 0 ? entries[i - 1].file : NULL;
+        if (i == 0 || compare_prefixes(&entries[i - 1], &entries[i]) != 0) {
             first = begun = i;
             keep = same = 0;
         } else if (before->info.started_ns != file->info.started_ns) {
@@ -76,5 +79,5 @@ void trace_rings_count(struct trace_set *set)
         file->later_files = begun - first;
         file->later_keep = keep;
     }
-    free(places);
+    free(entries);
 }

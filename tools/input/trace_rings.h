@@ -1,14 +1,14 @@
 /*
- * Rings that several captures share: --keep counts all complete files of a prefix, so that a
- * capture also loses its first files to captures that came after it.
+ * Rings that several captures share: --keep counts all complete files of a prefix, so that later
+ * captures also remove the first files of earlier ones.
  */
 #ifndef TOOLS_INPUT_TRACE_RINGS_H
 #define TOOLS_INPUT_TRACE_RINGS_H
 
 #include "tools/input/trace_check.h"
 
-/* Fills later_files and later_keep of every file in a set that is read whole. Without memory they
- * stay 0: then a capture's first files count as missing. */
+/* Sets later_files and later_keep of every file in a complete set. They stay 0 if memory is short:
+ * a capture's removed first files then count as missing. */
 void trace_rings_count(struct trace_set *set);
 
 #endif

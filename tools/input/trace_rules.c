@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The sum of n counts. False where it does not fit 64 bits. */
+/* Sums n counts. False if the sum overflows 64 bits. */
 static bool add_up(const uint64_t *counts, size_t n, uint64_t *sum)
 {
     *sum = 0;
@@ -66,7 +66,7 @@ static int check_times(const struct batch *batch, struct bt_error *error)
     return 0;
 }
 
-/* Compares a block's first tick with the tick at which the block before it ends. */
+/* Compares a block's first tick with the last tick of the previous block. */
 static int check_begin(const struct trace_order *before, uint64_t first_tick, bool timed,
                        uint32_t time, struct bt_error *error)
 {
@@ -147,7 +147,8 @@ int trace_rules_data(struct trace_file *file, const struct batch *batch, bool to
 
 /* --- closing members ------------------------------------------------------------------------- */
 
-/* Whether the member knows the capture before its file: recover does not where one was cut off. */
+/* Whether the member counts the whole capture so far: that of a recovered file that was cut off
+ * does not. */
 static bool knows_capture(const struct capture_totals *totals)
 {
     return totals->end != CAPTURE_END_RECOVERED || totals->final;
@@ -166,7 +167,7 @@ static int check_last_tick(const struct capture_totals *totals, uint64_t tick, b
                    totals->last_tick, tick);
 }
 
-/* Compares what the closing member says of the file with its data members. */
+/* Compares the closing member's counts of the file with the data members. */
 static int check_file(const struct trace_file *file, struct bt_error *error)
 {
     const struct capture_totals *totals = &file->totals;
@@ -190,7 +191,7 @@ static int check_file(const struct trace_file *file, struct bt_error *error)
     return file->order.known ? check_last_tick(totals, file->order.tick, after > 0, error) : 0;
 }
 
-/* Compares what the closing member says of the capture with itself. */
+/* Compares the closing member's counts of the capture with each other. */
 static int check_capture(const struct trace_file *file, struct bt_error *error)
 {
     const struct capture_totals *totals = &file->totals;
@@ -217,7 +218,7 @@ static int check_capture(const struct trace_file *file, struct bt_error *error)
     return 0;
 }
 
-/* What the board counted, which only the last closing member says. */
+/* Checks the board's counts, which only the final closing member has. */
 static int check_source(const struct capture_totals *totals, struct bt_error *error)
 {
     const struct source_totals *source = &totals->source;
@@ -264,7 +265,7 @@ int trace_rules_closing(struct trace_file *file, bool torn, struct bt_error *err
 
 /* --- files ----------------------------------------------------------------------------------- */
 
-/* What all headers of a capture have in common; NULL if they do. */
+/* Name of a field that differs but is common to all headers of a capture; NULL: none differs. */
 static const char *other_header(const struct capture_info *a, const struct capture_info *b)
 {
     return a->clock_hz != b->clock_hz                             ? "clock"
@@ -276,7 +277,8 @@ static const char *other_header(const struct capture_info *a, const struct captu
                                                                   : NULL;
 }
 
-/* Whether the capture's counts of next are those of file and its own. recover changes a file's. */
+/* Whether next's counts of the capture are file's plus next's counts of its file. True for files
+ * that recover wrote: it changes these counts. */
 static bool counts_follow(const struct capture_totals *file, const struct capture_totals *next)
 {
     if (file->end == CAPTURE_END_RECOVERED || next->end == CAPTURE_END_RECOVERED)

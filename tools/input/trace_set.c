@@ -12,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether the file says which capture it is part of. */
+/* Whether the file has a capture's id. */
 static bool has_identity(const struct trace_file *file)
 {
     return file->opened && capture_info_has_id(&file->info);
 }
 
-/* Files of one capture together, in the order of their numbers; others as they were given. */
+/* Files with an id first: by capture, then number, then path. */
 static int compare_files(const void *left, const void *right)
 {
     const struct trace_file *a = left;
@@ -70,7 +70,7 @@ size_t trace_set_capture(const struct trace_set *set, size_t first)
     return end - first;
 }
 
-/* Only the first reason is reported. */
+/* Sets the reason; only the first one counts. */
 __attribute__((format(printf, 2, 3))) static void incomplete(struct trace_verdict *verdict,
                                                              const char *format, ...)
 {
@@ -156,8 +156,8 @@ static void judge_seam(struct trace_verdict *verdict, const struct trace_file *f
                    error.message);
 }
 
-/* Checks the files missing before the first: only a ring may have removed them, also for later
- * captures to the same prefix. */
+/* Checks the files missing before the first: only a ring may have removed them, its own or that of
+ * a later capture to the same prefix. */
 static void judge_beginning(struct trace_verdict *verdict, const struct trace_file *files,
                             size_t count)
 {

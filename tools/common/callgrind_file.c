@@ -32,13 +32,13 @@ void callgrind_put_totals(const struct callgrind_head *head, FILE *out)
     put_sums(head, "totals", out);
 }
 
-void callgrind_put_name(const char *key, uint32_t number, const char *name, bool *told, FILE *out)
+void callgrind_put_name(const char *key, uint32_t number, const char *name, bool *named, FILE *out)
 {
     fprintf(out, "%s=(%" PRIu32 ")", key, number);
-    if (!*told) {
+    if (!*named) {
         putc(' ', out);
         printable_put(name, out);
     }
     putc('\n', out);
-    *told = true;
+    *named = true;
 }

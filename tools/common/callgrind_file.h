@@ -14,11 +14,11 @@ struct callgrind_head {
     uint64_t totals[3];
 };
 
-/* Costs follow at an instruction's address and a line each. */
+/* Begins a file whose cost lines each have an instruction's address and a source line. */
 void callgrind_put_head(const struct callgrind_head *head, FILE *out);
 void callgrind_put_totals(const struct callgrind_head *head, FILE *out);
 
-/* "KEY=(NUMBER) NAME", the name unless *told; sets it. */
-void callgrind_put_name(const char *key, uint32_t number, const char *name, bool *told, FILE *out);
+/* "KEY=(NUMBER) NAME" and sets *named; without the name if *named is set already. */
+void callgrind_put_name(const char *key, uint32_t number, const char *name, bool *named, FILE *out);
 
 #endif

@@ -3,12 +3,12 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* bustap without MPI: one process, alone. cluster_mpi.c takes this file's place with it. */
+/* bustap without MPI: a single process. MPI=1 links cluster_mpi.c instead of this file. */
 struct cluster {
     char nothing;
 };
 
-/* Whether mpirun has started several processes, as Open MPI and others say in the environment. */
+/* Whether the environment variables of Open MPI or PMI count several processes. */
 static bool several_launched(void)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
@@ -52,7 +52,7 @@ int cluster_send(struct cluster *cluster, int to, const void *bytes, size_t size
                  struct bt_error *error)
 {
     (void)cluster, (void)bytes, (void)size;
-    return bt_fail(error, BT_USAGE, "no process %d to write to", to);
+    return bt_fail(error, BT_USAGE, "process %d does not exist", to);
 }
 
 int cluster_receive(struct cluster *cluster, int from, void **bytes, size_t *size,
@@ -61,13 +61,13 @@ int cluster_receive(struct cluster *cluster, int from, void **bytes, size_t *siz
     (void)cluster;
     *bytes = NULL;
     *size = 0;
-    return bt_fail(error, BT_USAGE, "no process %d to read from", from);
+    return bt_fail(error, BT_USAGE, "process %d does not exist", from);
 }
 
 int cluster_sum(struct cluster *cluster, uint64_t *values, size_t count, struct bt_error *error)
 {
     (void)cluster, (void)values, (void)count, (void)error;
-    return 0; /* its values are the sums */
+    return 0; /* the values of a single process are the sums */
 }
 
 int cluster_status(struct cluster *cluster, int status)

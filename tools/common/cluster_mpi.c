@@ -16,10 +16,10 @@ int cluster_join(struct cluster **cluster, struct bt_error *error)
         return bt_fail(error, BT_MEMORY, "no memory for a cluster");
     *joined = (struct cluster){.rank = 0, .size = 1};
     *cluster = joined;
-    /* Without a launcher joining takes long and may fail, for nothing. */
+    /* MPI_Init without a launcher is slow and may fail; a single process does not need it. */
     if (!getenv("OMPI_COMM_WORLD_SIZE") && !getenv("PMI_SIZE"))
         return 0;
-    /* one thread of each process talks to the others */
+    /* one thread of each process sends and receives */
     int provided;
     if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
         free(joined);
@@ -56,7 +56,7 @@ int cluster_size(const struct cluster *cluster)
     return cluster ? cluster->size : 1;
 }
 
-/* Messages go in pieces: MPI counts bytes with an int. */
+/* Long messages are split: MPI counts bytes with an int. */
 #define PIECE_BYTES ((size_t)1 << 30)
 #define TAG         1
 

@@ -64,7 +64,8 @@ bool command_options(struct invocation *call, void *settings, int *status)
     return true;
 }
 
-/* What was ignored before has no flags: execve(2) clears them. */
+/* Marks signals that this process ignores: those that its parent ignored have no flags, because
+ * execve(2) clears them. */
 #define OURS SA_RESTART
 
 static void ignore(int number)

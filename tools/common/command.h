@@ -1,5 +1,5 @@
 /*
- * What a command of bustap is, and what all of them need: options, messages, exit statuses.
+ * Description of a command of bustap, and the options, messages and exit statuses of all commands.
  */
 #ifndef TOOLS_COMMON_COMMAND_H
 #define TOOLS_COMMON_COMMAND_H
@@ -10,10 +10,10 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* What commands end with, as bustap(1) promises to scripts; bt_exit_status gives the same. */
+/* Exit statuses of all commands, as bustap(1) lists them; bt_exit_status returns the same. */
 enum command_status {
     STATUS_GOOD = 0,
-    STATUS_DATA = 1,  /* the data is damaged, incomplete or lossy */
+    STATUS_DATA = 1,  /* the data is corrupt, incomplete or lossy */
     STATUS_USAGE = 2, /* the command line is invalid */
     STATUS_IO = 3     /* a device, a file or a socket failed */
 };
@@ -21,10 +21,10 @@ enum command_status {
 /* One call of a command. */
 struct invocation {
     const struct command *command;
-    const char *called; /* as users know it: "bustap dump", "b2a" */
-    int count;          /* of arguments; arguments[0] is the command's name */
+    const char *called; /* name in messages: "bustap dump", "b2a" */
+    int count;          /* number of arguments; arguments[0] is the command's name */
     char **arguments;
-    const sigset_t *mask; /* of signals, as the process began */
+    const sigset_t *mask; /* signal mask at the start of the process */
 };
 
 struct NAMED_FIELDS command {
@@ -34,8 +34,8 @@ struct NAMED_FIELDS command {
     const char *details;  /* some lines, for `bustap COMMAND -h` */
     const struct option_row *options;
     int (*run)(struct invocation *call); /* returns the exit status */
-    const struct command *const *group;  /* its commands, ended by NULL; or NULL */
-    bool takes_signals;                  /* it runs with those blocked that a signal_guard takes */
+    const struct command *const *group;  /* subcommands, terminated by NULL; or NULL */
+    bool takes_signals;                  /* the signals of a signal_guard stay blocked */
 };
 
 /*
@@ -49,8 +49,8 @@ bool command_options(struct invocation *call, void *settings, int *status);
 int command_usage(const struct invocation *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Ignores SIGPIPE and SIGXFSZ: a closed reader, and a file at its size limit, are errors
- * that write() returns. */
+/* Ignores SIGPIPE and SIGXFSZ: write() then returns an error if the reader has closed its end or
+ * the file is at its size limit. */
 void command_ignore_signals(void);
 
 /* Undoes command_ignore_signals(), before this process executes another program. */

@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define ANSWER_SECONDS 60 /* a board may take its time to start */
+#define ANSWER_SECONDS 60 /* a board may start slowly */
 
 static int late(struct bt_error *error)
 {
@@ -29,7 +29,7 @@ static int connect_to(const char *path, struct bt_error *error)
     int file = socket(AF_UNIX, SOCK_STREAM, 0);
     if (file < 0)
         return bt_fail_errno(error, "cannot make a socket");
-    /* also of connect(), which waits where many others do */
+    /* also limits connect(), which waits while the daemon's queue of connections is full */
     setsockopt(file, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     if (connect(file, (const struct sockaddr *)&address, sizeof address) == 0)
         return file;

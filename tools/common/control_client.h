@@ -1,4 +1,4 @@
-/* One question to bustapd and its answer: a line each way (capture/control_protocol.h). */
+/* One request to bustapd and its answer, a line each (capture/control_protocol.h). */
 #ifndef TOOLS_COMMON_CONTROL_CLIENT_H
 #define TOOLS_COMMON_CONTROL_CLIENT_H
 

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#define EDIT_DISTANCE_BYTES 64u /* of a name that are compared */
+#define EDIT_DISTANCE_BYTES 64u /* compared bytes of a name */
 
 /* Number of letters to insert, remove or replace to turn a into b, within the compared bytes. */
 size_t edit_distance(const char *a, const char *b);

@@ -1,5 +1,4 @@
-/* JSON objects that the commands print for scripts; formats/text/json_members.h has their members.
- */
+/* JSON objects that commands print for scripts; formats/text/json_members.h writes the members. */
 #ifndef TOOLS_COMMON_JSON_REPORT_H
 #define TOOLS_COMMON_JSON_REPORT_H
 
@@ -7,7 +6,7 @@
 
 #include <stdio.h>
 
-/* Begins an object on a stream, indented for people. NULL: no memory. */
+/* Begins an indented object on a stream. NULL: no memory. */
 struct json_put *json_report_begin(FILE *out);
 
 /* Ends the object and frees the report. The caller checks the stream for errors. */

@@ -8,7 +8,7 @@
 
 #define PARTS 7u
 
-/* In the order of the line; a higher rank is left out earlier. */
+/* In the order of the line; a higher rank is omitted earlier. */
 struct part {
     unsigned rank;
     char text[32];

@@ -16,9 +16,9 @@ static const struct option_row help_row = {OPTION_FLAG,          'h', "help", NU
 
 /* The table in getopt's form. */
 struct getopt_tables {
-    struct option *rows; /* of the command, --help, an empty one */
+    struct option *rows; /* the command's rows, --help, an empty row */
     char *letters;
-    int count; /* number of the command's rows; --help follows them */
+    int count; /* number of the command's rows */
 };
 
 static const struct option_row *row_at(const struct getopt_tables *tables,
@@ -62,7 +62,7 @@ static int make_tables(struct getopt_tables *tables, const struct option_row *ro
     return 0;
 }
 
-/* The row of getopt_long's answer, -1 if it has none. */
+/* Index of the row of getopt_long's answer, or -1. */
 static int row_of(const struct getopt_tables *tables, const struct option_row *rows, int answer)
 {
     if (answer >= LONG_ONLY)
@@ -125,7 +125,7 @@ static int take(const struct option_row *row, void *settings, const char *argume
     case OPTION_CALL:
         return row->take(settings, argument, error);
     default:
-        return bt_fail(error, BT_USAGE, "option --%s is of no kind", row->name);
+        return bt_fail(error, BT_USAGE, "option --%s has an unknown kind", row->name);
     }
 }
 

@@ -21,7 +21,7 @@ enum option_kind {
     OPTION_NUMBER,   /* uint32_t, as quantity_count reads it */
     OPTION_BYTES,    /* uint64_t, quantity_bytes */
     OPTION_DURATION, /* int64_t nanoseconds, quantity_duration */
-    OPTION_CALL      /* take() is called, for each use of the option */
+    OPTION_CALL      /* calls take() for each use of the option */
 };
 
 struct option_row {
@@ -30,13 +30,13 @@ struct option_row {
     const char *name;     /* long form, without dashes */
     const char *argument; /* name of the argument in help; NULL with OPTION_FLAG */
     const char *help;     /* one line */
-    size_t offset;        /* of the field in the command's settings, in bytes */
+    size_t offset;        /* offset of the field in the command's settings, in bytes */
     /* OPTION_CALL: reads the argument into the settings. 0 or a negative code. */
     int (*take)(void *settings, const char *argument, struct bt_error *error);
 };
 
-/* Rows that several commands have: the command's settings have this type and a bool as this
- * member. */
+/* Rows that several commands share. type is the command's settings, member its field: a bool where
+ * no other type is given. */
 #define OPTION_CSV_ROW(type, member)                                                               \
     {                                                                                              \
         OPTION_FLAG, 0, "csv", NULL, "comma separated values, with a heading",                     \
@@ -66,8 +66,8 @@ struct option_row {
 
 /*
  * Reads the options of arguments[1] to arguments[count - 1] into settings and moves the operands to
- * the end. Every command has -h and --help. Returns the index of the first operand (count: there
- * are no operands), 0 if help is requested, BT_USAGE or BT_MEMORY. Not thread-safe, as getopt_long.
+ * the end. Every command has -h and --help. Returns the index of the first operand (count: no
+ * operands), 0 if help is requested, BT_USAGE or BT_MEMORY. Not thread-safe, as getopt_long.
  */
 int options_parse(const struct option_row *rows, void *settings, int count, char **arguments,
                   struct bt_error *error);

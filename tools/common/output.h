@@ -8,13 +8,14 @@
 
 struct output;
 
-/* Output to a file descriptor, which stays the caller's; name is for messages. NULL: no memory. */
+/* Output to a file descriptor, which the caller closes; name is for messages. NULL: no memory. */
 struct output *output_new(int file, const char *name, struct bt_error *error);
 void output_free(struct output *output);
 
 /*
  * Room for size bytes (at most OUTPUT_RESERVE_MAX); writes pending output first if necessary.
- * NULL and *error on failure: BT_CLOSED if the reader has closed its end, which is not reported.
+ * NULL and *error on failure. BT_CLOSED means that the reader has closed its end, which commands do
+ * not report.
  */
 #define OUTPUT_RESERVE_MAX (256u << 10)
 char *output_reserve(struct output *output, size_t size, struct bt_error *error);

@@ -1,22 +1,17 @@
 #include "tools/common/overwrite.h"
 
 #include "capture/file_list.h"
+#include "tools/common/words.h"
 
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-/* The folder that a file is, or would be, in. */
+/* The folder of a file, which may be missing. */
 static bool find_folder(const char *path, struct stat *status)
 {
     char folder[4096];
-    size_t length = (size_t)(last_part(path) - path);
+    size_t length = (size_t)(words_file_name(path) - path);
     if (length >= sizeof folder)
         return false;
     memcpy(folder, path, length);
@@ -24,10 +19,10 @@ static bool find_folder(const char *path, struct stat *status)
     return stat(length > 0 ? folder : ".", status) == 0;
 }
 
-/* The file at a path, "-" being what is open as file. False: there is none. */
-static bool find_file(const char *path, int file, struct stat *status)
+/* The file at a path, or the open file `standard` for "-". False: the file is missing. */
+static bool find_file(const char *path, int standard, struct stat *status)
 {
-    return (strcmp(path, "-") == 0 ? fstat(file, status) : stat(path, status)) == 0;
+    return (strcmp(path, "-") == 0 ? fstat(standard, status) : stat(path, status)) == 0;
 }
 
 static bool same(const struct stat *a, const struct stat *b)
@@ -44,7 +39,7 @@ bool overwrite_happens(const char *output, const char *path)
         return false;
     if (exists)
         return S_ISREG(a.st_mode) && same(&a, &b);
-    return strcmp(last_part(output), last_part(path)) == 0 && find_folder(output, &a) &&
+    return strcmp(words_file_name(output), words_file_name(path)) == 0 && find_folder(output, &a) &&
            find_folder(path, &b) && same(&a, &b);
 }
 

@@ -1,4 +1,4 @@
-/* Keeps commands from writing over what they read, or what a capture writes. */
+/* Prevents commands from overwriting their inputs and the files of a running capture. */
 #ifndef TOOLS_COMMON_OVERWRITE_H
 #define TOOLS_COMMON_OVERWRITE_H
 
@@ -7,13 +7,13 @@
 #include <stdbool.h>
 
 /*
- * Whether writing to output overwrites the file at path, also under another name. "-" is standard
- * output, as a path standard input. Only regular files are overwritten; files that do not exist yet
- * are compared by folder and name.
+ * Whether writing to output overwrites the file at path, also through another name of it. "-" means
+ * standard output as output, standard input as path. Only regular files can be overwritten; missing
+ * files are compared by folder and name.
  */
 bool overwrite_happens(const char *output, const char *path);
 
-/* Checks that output is not a file of a running capture's prefix: 0 or BT_BUSY. */
+/* Checks that output is not a file of a running capture: 0 or BT_BUSY. */
 int overwrite_check_held(const char *output, struct bt_error *error);
 
 /*

@@ -14,8 +14,8 @@
 
 #define DESCRIPTOR_MIN 500 /* if the limit allows it: programs use low numbers */
 
-/* The same file, out of the program's way; -1 with errno. */
-static int out_of_the_way(int descriptor)
+/* Duplicates a descriptor to a high number; -1 with errno. */
+static int duplicate_high(int descriptor)
 {
     int high = fcntl(descriptor, F_DUPFD_CLOEXEC, DESCRIPTOR_MIN);
     return high < 0 ? fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : high;
@@ -24,7 +24,7 @@ static int out_of_the_way(int descriptor)
 static int open_file(const char *path, int how, struct bt_error *error)
 {
     int low = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666);
-    int high = low < 0 ? -1 : out_of_the_way(low);
+    int high = low < 0 ? -1 : duplicate_high(low);
     if (high < 0)
         bt_fail_errno(error, "cannot write %s", path);
     if (low >= 0)
@@ -63,14 +63,14 @@ int own_stream_finish(FILE *stream, const char *name, struct bt_error *error)
     if (fflush(stream) == 0 && !ferror(stream))
         return 0;
     if (errno == 0 && fputc('\n', stream) != EOF)
-        fflush(stream); /* an earlier write failed, errno is lost: another write sets it */
+        fflush(stream); /* the errno of the earlier write is lost: another write sets it */
     return errno ? bt_fail_errno(error, "cannot write %s", name)
                  : bt_fail(error, BT_IO, "cannot write %s", name);
 }
 
 FILE *own_stream_on(int descriptor, struct bt_error *error)
 {
-    int high = out_of_the_way(descriptor);
+    int high = duplicate_high(descriptor);
     FILE *stream = high < 0 ? NULL : fdopen(high, "w");
     if (!stream)
         bt_fail_errno(error, "cannot open another stream to descriptor %d", descriptor);
@@ -101,7 +101,7 @@ void own_stream_notice(FILE *stream, const char *what)
 }
 
 /* Does not open pipes and devices: their readers would see an end of file. */
-static int look_at(const struct own_output *output, struct stat *status, struct bt_error *error)
+static int examine(const struct own_output *output, struct stat *status, struct bt_error *error)
 {
     if (!output->path) {
         if (fstat(STDERR_FILENO, status) != 0)
@@ -128,7 +128,7 @@ int own_stream_check(const struct own_output *outputs, size_t count, const char 
                      struct bt_error *error)
 {
     struct stat before[OWN_OUTPUTS_MAX], own;
-    bool there = stat(program, &own) == 0;
+    bool program_exists = stat(program, &own) == 0;
     for (size_t i = 0; i < count && i < OWN_OUTPUTS_MAX; i++) {
         before[i].st_mode = 0;
         if (!outputs[i].what)
@@ -140,9 +140,9 @@ int own_stream_check(const struct own_output *outputs, size_t count, const char 
                            outputs[i].what);
         if (outputs[i].path && overwrite_check_held(outputs[i].path, error) < 0)
             return error->code;
-        if (look_at(&outputs[i], &before[i], error) < 0)
+        if (examine(&outputs[i], &before[i], error) < 0)
             return error->code;
-        if (outputs[i].path && there && are_one(&before[i], &own))
+        if (outputs[i].path && program_exists && are_one(&before[i], &own))
             return bt_fail(error, BT_USAGE, "%s cannot go to %s, which is the program",
                            outputs[i].what, outputs[i].path);
         for (size_t j = 0; j < i; j++)

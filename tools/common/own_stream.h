@@ -1,6 +1,6 @@
 /*
- * Files of a command that executes a program in its own process: with high descriptor numbers,
- * which the program rarely uses. process_hide() protects them from the program.
+ * Output files of a command that executes a program in its own process. They have high descriptor
+ * numbers, which programs rarely use; process_hide() protects them from the program.
  */
 #ifndef TOOLS_COMMON_OWN_STREAM_H
 #define TOOLS_COMMON_OWN_STREAM_H
@@ -15,23 +15,23 @@
  * code. */
 int own_stream_descriptor(const char *path, struct bt_error *error);
 
-/* The same as a stream, whose file keeps its content until own_stream_empty(): a program that
- * cannot be executed costs no report. NULL with *error; the caller closes it. */
+/* The same as a stream, whose file keeps its content until own_stream_empty(), so that an earlier
+ * report survives if the program cannot be executed. NULL with *error; the caller closes it. */
 FILE *own_stream_open(const char *path, struct bt_error *error);
 
 /* Empties the file and writes from its start. Does nothing to pipes and devices. 0 or BT_IO. */
 int own_stream_empty(FILE *stream, const char *path, struct bt_error *error);
 
-/* Writes out what a report's stream holds. name is for the message. 0, or BT_IO with the reason,
- * also where an earlier write has failed. */
+/* Flushes a stream. name is for the message. 0, or BT_IO with the reason, also if an earlier write
+ * has failed. */
 int own_stream_finish(FILE *stream, const char *name, struct bt_error *error);
 
 /* A second stream to an open descriptor, such as standard error, which the program may close. NULL
  * with *error; the caller closes it. */
 FILE *own_stream_on(int descriptor, struct bt_error *error);
 
-/* Prints a line that begins with "bustap: " to a stream of own_stream_on(), at any time.
- * Does nothing where stream is NULL. */
+/* Prints a line that begins with "bustap: " to a stream of own_stream_on(), also while the program
+ * runs. Does nothing if stream is NULL. */
 void own_stream_say(FILE *stream, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* For process_operations.notice: the same, with the program as the subject. */
@@ -39,23 +39,23 @@ void own_stream_notice(FILE *stream, const char *what);
 
 #define OWN_OUTPUTS_MAX 3
 
-/* What a command writes. */
+/* An output of a command. */
 struct NAMED_FIELDS own_output {
-    const char *path; /* NULL: standard error, where it is open */
-    const char *what; /* "the report", as messages have it */
+    const char *path; /* NULL: standard error, if it is open */
+    const char *what; /* name in messages: "the report" */
 };
 
 /*
- * Checks outputs before any is opened: each must be a file of its own and not the program's. "-" is
- * refused. Missing files are created; existing ones stay unchanged. An unused output has no `what`.
+ * Checks outputs before any is opened: all must be different files, none the program's. Rejects
+ * "-". Creates missing files and leaves existing ones unchanged. `what` is NULL in unused outputs.
  * 0, BT_USAGE, BT_BUSY (a file of a running capture) or BT_IO (cannot be written).
  */
 int own_stream_check(const struct own_output *outputs, size_t count, const char *program,
                      struct bt_error *error);
 
 /*
- * Called around output while the program runs: a closed reader or a file at its size limit is then
- * an error of write() and not a signal to the program.
+ * Called around output while the program runs: if the reader has closed its end or the file is at
+ * its size limit, write() returns an error and the program gets no signal.
  */
 struct own_signals {
     sigset_t mask, pending;

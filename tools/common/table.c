@@ -15,7 +15,7 @@ static size_t text_columns(const char *text)
     return count;
 }
 
-/* --- for people ------------------------------------------------------------------------------ */
+/* --- aligned text ---------------------------------------------------------------------------- */
 
 /* The text of a cell, followed by tail. */
 static const char *cell_look(enum table_kind kind, const struct table_cell *cell, char tail[32])
@@ -59,7 +59,7 @@ static bool is_left(enum table_kind kind)
     return kind == TABLE_TEXT || kind == TABLE_SYMBOL || kind == TABLE_LINE;
 }
 
-/* The cells of a row, all zero but for what the table's owner filled in. */
+/* Clears the cells, then has the table's owner fill them. */
 static void get_row(const struct table *table, size_t row, struct table_cell *cells)
 {
     memset(cells, 0, TABLE_COLUMNS_MAX * sizeof *cells);
@@ -88,8 +88,8 @@ static void put_spaces(size_t count, FILE *out)
     fprintf(out, "%*s", (int)count, "");
 }
 
-/* Puts a cell into its column; *owed spaces are still to come before what is put next, so that no
- * line ends with spaces. */
+/* Puts a cell into its column. *owed is the number of spaces to print before the next text: no line
+ * ends with spaces. */
 static void put_cell(const char *text, const char *tail, bool left, size_t width, size_t *owed,
                      FILE *out)
 {
@@ -134,7 +134,8 @@ void table_print(const struct table *table, FILE *out)
 
 /* --- comma separated values ------------------------------------------------------------------ */
 
-/* One field: text, and a tail that needs no quotes. Printable: terminals show CSV files, too. */
+/* One field: text, and a tail that needs no quotes. Control characters become '?': terminals show
+ * CSV files, too. */
 static void put_field(const char *text, const char *tail, FILE *out)
 {
     text = PRINTABLE(text);

@@ -1,6 +1,6 @@
 /*
- * Tables that commands print: aligned for people, as comma separated values, or as JSON. Rows are
- * requested one at a time, so that a table of any length takes no memory.
+ * Tables that commands print: aligned text, comma separated values, or JSON. Rows are requested one
+ * at a time, so that the memory used does not depend on the table's length.
  */
 #ifndef TOOLS_COMMON_TABLE_H
 #define TOOLS_COMMON_TABLE_H
@@ -20,15 +20,15 @@ enum table_kind {
     TABLE_COUNT,   /* number */
     TABLE_CHANGE,  /* number as an int64_t, with its sign */
     TABLE_ADDRESS, /* number, hexadecimal; a string in JSON, as in DCFG */
-    TABLE_SHARE,   /* real, 0 to 1: a percentage for people */
+    TABLE_SHARE,   /* real, 0 to 1: a percentage in aligned text */
     TABLE_REAL,    /* real */
     TABLE_SYMBOL,  /* text+0xnumber; text alone if number is 0 */
     TABLE_LINE     /* text:number; text alone if number is 0 */
 };
 
 struct table_column {
-    const char *heading; /* for people; NULL: not shown to them */
-    const char *key;     /* for programs; NULL: not given to them */
+    const char *heading; /* in aligned text; NULL: not in aligned text */
+    const char *key;     /* in CSV and JSON; NULL: not in CSV and JSON */
     enum table_kind kind;
 };
 
@@ -43,12 +43,12 @@ struct NAMED_FIELDS table {
     const struct table_column *columns;
     size_t column_count; /* TABLE_COLUMNS_MAX at most */
     size_t rows;
-    /* Fills the cells, which are zero, of a row; they are used before the next row is asked for. */
+    /* Fills the cells of a row, which are zero. Their texts are used before the next call only. */
     void (*row)(void *argument, size_t row, struct table_cell *cells);
     void *argument;
 };
 
-/* For people. Control characters are shown as '?'. Stops if out fails. */
+/* Aligned text. Control characters are shown as '?'. Stops if out fails. */
 void table_print(const struct table *table, FILE *out);
 
 /* Comma separated values (RFC 4180), with a heading. */

@@ -1,4 +1,4 @@
-/* Prose in the width of a terminal. */
+/* Wraps text to the width of a terminal. */
 #ifndef TOOLS_COMMON_WRAP_H
 #define TOOLS_COMMON_WRAP_H
 
@@ -7,9 +7,9 @@
 #define WRAP_COLUMNS 80u
 
 /*
- * Prints text in lines of WRAP_COLUMNS at most, where words allow it, and ends the last one. The
- * first line begins at `column`, the others are indented by it. Blanks and newlines of the text
- * only separate its words.
+ * Prints text in lines of at most WRAP_COLUMNS, except for longer words, and ends the last line.
+ * The first line begins at `column`; the others are indented by it. Blanks and newlines in text
+ * only separate words.
  */
 void wrap_print(const char *text, unsigned column, FILE *out);
 

@@ -15,7 +15,7 @@ struct callgrind_writer {
     FILE *out;
     const struct profile_block **blocks; /* sorted by function, then by address */
     size_t count;
-    bool *functions_told, *modules_told, *sources_told;
+    bool *functions_named, *modules_named, *sources_named;
     uint32_t source; /* source file of the current cost lines */
 };
 
@@ -26,20 +26,20 @@ static void put_module(struct callgrind_writer *file, const char *key, const str
 {
     uint32_t number = functions_module_number(file->report->functions, module);
     callgrind_put_name(key, number + 1, module ? module->path : UNKNOWN,
-                       &file->modules_told[number], file->out);
+                       &file->modules_named[number], file->out);
 }
 
 static void put_source(struct callgrind_writer *file, const char *key,
                        const struct function_line *line)
 {
     callgrind_put_name(key, line->number + 1, line->file ? line->file : UNKNOWN,
-                       &file->sources_told[line->number], file->out);
+                       &file->sources_named[line->number], file->out);
 }
 
 static void put_function(struct callgrind_writer *file, const char *key, uint32_t number)
 {
     const struct function *function = functions_get(file->report->functions, number);
-    callgrind_put_name(key, number + 1, function->name, &file->functions_told[number], file->out);
+    callgrind_put_name(key, number + 1, function->name, &file->functions_named[number], file->out);
 }
 
 /* --- costs ------------------------------------------------------------------------------------ */
@@ -163,10 +163,10 @@ int profile_callgrind_write(const struct profile_report *report, FILE *out, stru
     struct callgrind_head head = {
         .process = (uint64_t)getpid(), .command = report->program, .data = report->data};
     int result = collect(&file, &head);
-    file.functions_told = calloc((size_t)functions_count(report->functions) + 1, sizeof(bool));
-    file.modules_told = calloc((size_t)functions_modules(report->functions) + 2, sizeof(bool));
-    file.sources_told = calloc((size_t)functions_sources(report->functions) + 2, sizeof(bool));
-    if (!file.functions_told || !file.modules_told || !file.sources_told)
+    file.functions_named = calloc((size_t)functions_count(report->functions) + 1, sizeof(bool));
+    file.modules_named = calloc((size_t)functions_modules(report->functions) + 2, sizeof(bool));
+    file.sources_named = calloc((size_t)functions_sources(report->functions) + 2, sizeof(bool));
+    if (!file.functions_named || !file.modules_named || !file.sources_named)
         result = BT_MEMORY;
     if (result == 0) {
         callgrind_put_head(&head, out);
@@ -174,8 +174,8 @@ int profile_callgrind_write(const struct profile_report *report, FILE *out, stru
         callgrind_put_totals(&head, out);
     }
     free(file.blocks);
-    free(file.functions_told);
-    free(file.modules_told);
-    free(file.sources_told);
+    free(file.functions_named);
+    free(file.modules_named);
+    free(file.sources_named);
     return result < 0 ? bt_fail(error, result, "no memory for a profile in callgrind's format") : 0;
 }

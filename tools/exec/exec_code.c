@@ -57,7 +57,7 @@ bool exec_code_look(struct exec_code *code, const struct modules *modules)
         add(code, function->address,
             function->size > function->offset ? function->size - function->offset : 1);
     if (code->module)
-        code->count = 0; /* more of a module's code can be mapped later */
+        code->count = 0; /* collected again: a module's code may have grown */
     for (size_t i = 0; code->module && i < modules_count(modules); i++) {
         const struct module *module = modules_get(modules, i);
         if (strcmp(words_file_name(module->path), code->module) == 0 && module->end > module->start)

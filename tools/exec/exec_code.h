@@ -7,20 +7,20 @@
 #define EXEC_CODE_RANGES 64u /* address ranges; a module can be loaded several times */
 
 struct exec_code {
-    const char *module;          /* the last part of its path; NULL: not by module */
+    const char *module;          /* last part of the module's path; NULL: not by module */
     struct exec_symbol function; /* text is NULL: not by function */
     struct exec_code_range {
         uint64_t low, high; /* both included */
     } ranges[EXEC_CODE_RANGES];
-    size_t count; /* of ranges */
+    size_t count; /* number of ranges */
 };
 
-/* "module:FILE", "0xLOW-0xHIGH" or a function's name. The text stays the caller's and must
- * outlive code. 0, or BT_USAGE; free with exec_code_clear(). */
+/* Parses "module:FILE", "0xLOW-0xHIGH" or a function's name. The text must outlive code. 0 or
+ * BT_USAGE; free with exec_code_clear(). */
 int exec_code_parse(struct exec_code *code, const char *text, struct bt_error *error);
 void exec_code_clear(struct exec_code *code);
 
-/* Searches the modules; call it after each change of them. Returns whether the code was found. */
+/* Searches the modules; called after each change of them. Returns whether the code was found. */
 bool exec_code_look(struct exec_code *code, const struct modules *modules);
 
 bool exec_code_has(const struct exec_code *code, uint64_t address);

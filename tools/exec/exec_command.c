@@ -23,7 +23,7 @@ extern char **environ;
 
 /* --- options --------------------------------------------------------------------------------- */
 
-/* Whether it is a place at all; where it is, the program's process finds out. */
+/* Checks only the form of a place: the program's process finds its address. */
 static int take_place(const char **place, const char *argument, struct bt_error *error)
 {
     struct exec_symbol symbol;
@@ -174,23 +174,24 @@ struct exec_run {
     struct exec_settings *settings;
     char path[EXEC_PROGRAM_BYTES];
     char command[EXEC_COMMAND_BYTES]; /* command line of the program */
-    struct exec_places places;        /* used in the child */
+    struct exec_places places;        /* used in the child process */
     struct exec_child child;
     struct exec_outputs outputs;
-    sigset_t mask; /* before */
+    sigset_t mask; /* signal mask before all signals were blocked */
 };
 
-/* True: standard error is a terminal to which the program does not write. */
-static bool let_go_of_streams(void)
+/* Leaves standard input and output to the program. True: the live line may be shown, because the
+ * program's standard output is not a terminal. */
+static bool leave_streams(void)
 {
-    bool watched = !isatty(STDOUT_FILENO);
+    bool live = !isatty(STDOUT_FILENO);
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (null >= 0) {
         dup2(null, STDIN_FILENO);
         dup2(null, STDOUT_FILENO);
         close(null);
     }
-    return watched;
+    return live;
 }
 
 static struct exec_orders orders_of(const struct exec_settings *settings)
@@ -220,7 +221,7 @@ static struct exec_orders orders_of(const struct exec_settings *settings)
     return orders;
 }
 
-/* The first process and its thread have the first lane. */
+/* Creates the lanes and claims the first one for the first thread. */
 static int make_lanes(struct exec_run *run, struct bt_error *error)
 {
     struct exec_orders orders = orders_of(run->settings);
@@ -234,13 +235,13 @@ static int make_lanes(struct exec_run *run, struct bt_error *error)
     words_command(run->command, sizeof run->command, run->settings->arguments);
     strcpy(user.command, run->command);
     user.process = exec_lanes_count_process(run->outputs.lanes);
-    user.alive.number = getpid(); /* until there is another */
+    user.alive.number = getpid(); /* until the program's process exists */
     return exec_lanes_claim(run->outputs.lanes, &user, false) == 0
                ? 0
-               : bt_fail(error, BT_MEMORY, "no lane for a program");
+               : bt_fail(error, BT_MEMORY, "no lane for the program");
 }
 
-/* Without -o: the last part of the program's name, in the current folder. */
+/* Default prefix without -o: the last part of the program's name, in the current folder. */
 static int choose_prefix(struct exec_settings *settings, const char *program,
                          struct bt_error *error)
 {
@@ -263,7 +264,7 @@ static int check_outputs(const struct exec_run *run, struct bt_error *error)
     return own_stream_check(own, 3, run->path, error);
 }
 
-/* The program's process has opened it already, and appends. */
+/* Empties the debug file, which the program's process has already opened for appending. */
 static int empty_debug_file(const struct exec_run *run, struct bt_error *error)
 {
     const char *path = run->settings->debug_file;
@@ -291,7 +292,8 @@ static void let_signals_through(const struct exec_run *run)
     sigprocmask(SIG_SETMASK, &all, NULL);
 }
 
-/* All steps that can fail for reasons the user can fix, before the program starts. */
+/* Performs all steps that may fail because of the command line or the files, then starts the
+ * program. */
 static int begin(struct exec_run *run, struct bt_error *error)
 {
     struct exec_settings *settings = run->settings;
@@ -329,14 +331,14 @@ static int begin(struct exec_run *run, struct bt_error *error)
         return result;
     }
     exec_lanes_set_process(run->outputs.lanes, 0, run->child.process);
-    if (!let_go_of_streams())
+    if (!leave_streams())
         run->outputs.report.wanted = false;
     exec_child_go(&run->child);
     return 0;
 }
 
-/* The program's status, or ours if the program's is 0. */
-static int attend(struct exec_run *run)
+/* Returns the program's exit status, or that of bustap if the program's is 0. */
+static int supervise(struct exec_run *run)
 {
     int wait_status = exec_supervise(&run->child, &run->outputs);
     struct bt_error error;
@@ -348,7 +350,7 @@ static int attend(struct exec_run *run)
         run->outputs.status = STATUS_DATA;
     if (line_queue_errno(run->outputs.report.lines) && run->outputs.status == 0 &&
         fcntl(STDERR_FILENO, F_GETFD) >= 0)
-        run->outputs.status = STATUS_IO; /* where the summary was to be read */
+        run->outputs.status = STATUS_IO; /* the summary was lost */
     int program = exec_supervise_end(wait_status);
     return program != 0 ? program : run->outputs.status;
 }
@@ -370,7 +372,7 @@ static int run_program(struct exec_settings *settings)
         if (run->outputs.summary)
             fclose(run->outputs.summary);
     } else {
-        status = attend(run);
+        status = supervise(run);
     }
     capture_report_end(&run->outputs.report, 0);
     sigprocmask(SIG_SETMASK, &run->mask, NULL);
@@ -379,7 +381,7 @@ static int run_program(struct exec_settings *settings)
     return status;
 }
 
-/* Programs repeat themselves more than buses do. */
+/* The default compressor: references of programs repeat more than those of buses. */
 static void choose_engine(struct capture_settings *capture)
 {
     if (capture->engine == DEFLATE_BEST && capture->level <= 0)
@@ -398,12 +400,12 @@ static int check_regions(const struct exec_settings *settings, struct bt_error *
         (settings->repeats || settings->calls || settings->markers || settings->off > 0))
         return bt_fail(
             error, BT_USAGE,
-            "--virtual-board excludes --repeat, --calls, --markers and --sample: a bus has no "
-            "way to tell a gap");
+            "--virtual-board excludes --repeat, --calls, --markers and --sample: a bus cannot "
+            "report a gap");
     return 0;
 }
 
-/* What goes together. */
+/* Checks combinations of options. */
 static int check_together(const struct exec_settings *settings, struct bt_error *error)
 {
     const struct capture_settings *capture = &settings->capture;
@@ -423,7 +425,8 @@ static int check_together(const struct exec_settings *settings, struct bt_error 
     return 0;
 }
 
-/* bustap as a followed process executes it: EXEC_INSIDE, its argument, the path, the arguments. */
+/* Runs bustap in a followed process: EXEC_INSIDE, its argument, the program's path and arguments.
+ */
 _Noreturn static void run_followed(int count, const char *const *arguments)
 {
     char command[EXEC_COMMAND_BYTES];

@@ -65,7 +65,8 @@ static void end(FILE *to, const struct own_signals *signals)
 /* --- blocks ------------------------------------------------------------------------------------
  */
 
-/* The instruction at code, of at most size bytes, as text. Returns its bytes, at least 1. */
+/* Writes the instruction at code, of at most size bytes, as text. Returns its size in bytes, at
+ * least 1. */
 static size_t format(char text[TEXT_BYTES], const uint8_t *code, size_t size)
 {
     ZydisDecoder decoder;
@@ -142,7 +143,7 @@ void exec_debug_signal(FILE *to, unsigned processor, const struct signal_report 
     end(to, &signals);
 }
 
-/* Names by number; the build takes them from the system's headers. */
+/* Names by number, generated from the system's headers. */
 static const char *const names[] = {
 #include "tools/exec/system_call_names.h"
 };

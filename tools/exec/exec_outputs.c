@@ -12,7 +12,7 @@
 /* --- beginning ---------------------------------------------------------------------------------
  */
 
-/* PREFIX; the processes that come later have PREFIX-pN, threads apart PREFIX-tN. */
+/* PREFIX for the first process, PREFIX-pN for the others; with --split-threads, -tN follows. */
 static int name_capture(char *prefix, size_t size, const struct exec_outputs *outputs,
                         const struct exec_user *user, struct bt_error *error)
 {
@@ -27,7 +27,7 @@ static int name_capture(char *prefix, size_t size, const struct exec_outputs *ou
                                              : bt_fail(error, BT_USAGE, "the prefix is too long");
 }
 
-/* Files have the command line as the board's name. */
+/* Fills the header: the board's name is the command line. */
 static void describe(struct capture_info *info, const struct exec_settings *settings,
                      const struct exec_user *user)
 {
@@ -136,8 +136,8 @@ static void conclude(struct exec_outputs *outputs, int lane)
     outputs->captures[lane] = NULL;
 }
 
-/* Call this only after the lane's user has ended: a user whose capture has failed continues and
- * must find the ring closed. */
+/* Called only after the lane's user has ended: a user whose capture has failed continues and needs
+ * the closed ring. */
 static void release(struct exec_outputs *outputs, int lane)
 {
     outputs->users[lane].alive.number = 0;
@@ -191,7 +191,7 @@ bool exec_outputs_look(struct exec_outputs *outputs)
         struct record_ring *ring = exec_lanes_ring(outputs->lanes, lane);
         if (!exec_lanes_alive(outputs->lanes, lane, &user))
             record_ring_end(ring);
-        if (outputs->captures[lane]) /* the first was opened before its process existed */
+        if (outputs->captures[lane]) /* the first capture starts before its process exists */
             outputs->users[lane].alive = user.alive;
         if (outputs->captures[lane] && capture_wait(outputs->captures[lane], 0))
             conclude(outputs, lane);

@@ -1,4 +1,4 @@
-/* The captures of `bustap exec`: one for each lane that is in use. */
+/* The captures of `bustap exec`: one for each used lane. */
 #ifndef TOOLS_EXEC_EXEC_OUTPUTS_H
 #define TOOLS_EXEC_EXEC_OUTPUTS_H
 
@@ -18,14 +18,14 @@ struct exec_outputs {
     int status; /* the worst exit status so far */
 };
 
-/* Begins the capture of a lane that is in use. 0 or a negative code. */
+/* Starts the capture of a used lane. 0 or a negative code. */
 int exec_outputs_open(struct exec_outputs *outputs, int lane, struct bt_error *error);
 
 /* Starts captures for new lanes, ends those whose process has ended, and concludes those that are
  * complete. Returns whether any capture remains. */
 bool exec_outputs_look(struct exec_outputs *outputs);
 
-/* A process has ended: closes its lanes for writing. */
+/* Ends the rings of a process that has ended. */
 void exec_outputs_end_process(struct exec_outputs *outputs, pid_t process);
 
 /* Ends all captures; the programs continue uncaptured. */

@@ -66,7 +66,8 @@ static void addresses(const void *context, uint64_t *from, uint64_t *until)
     *until = address_of(&places->until);
 }
 
-/* A program without shared libraries has all its functions from the start. */
+/* Rejects missing functions of programs without shared libraries, which load no further functions.
+ */
 static int check_places(struct exec_places *places, const struct modules *modules,
                         struct bt_error *error)
 {
@@ -105,13 +106,13 @@ static int write_modules(const char *path, const struct modules *modules)
     if (!file)
         return errno;
     modules_write(modules, file);
-    bool failed = ferror(file); /* a later write may succeed */
+    bool failed = ferror(file); /* fclose() succeeds even if an earlier write failed */
     if (fclose(file) == 0 && !failed)
         return 0;
     return errno ? errno : EIO;
 }
 
-/* The list is written whenever it has grown, because the program may be killed at any time. */
+/* Writes the list each time it has grown, because the program may be killed at any time. */
 static void loaded(void *context, const struct modules *modules)
 {
     struct exec_places *places = context;
@@ -141,7 +142,7 @@ static void report_missing(const struct exec_places *places, const struct exec_s
         own_stream_say(places->messages, "%s", PRINTABLE(symbol->refused));
 }
 
-/* Reports places that the program did not have or reach. */
+/* Reports places that the program did not contain or reach. */
 static void ended(void *context, bool opened)
 {
     const struct exec_places *places = context;

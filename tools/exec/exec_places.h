@@ -1,5 +1,5 @@
 /*
- * What `bustap exec` does in the process that executes the program: finds the program's places
+ * The part of `bustap exec` in the process that executes the program: finds the program's places
  * (--start-at, --stop-at, --only-code), writes the list of modules, prints messages and events.
  */
 #ifndef TOOLS_EXEC_EXEC_PLACES_H
@@ -12,22 +12,22 @@
 #include <stdio.h>
 
 struct exec_places {
-    const char *modules_option; /* file for the list of modules; NULL: none. The caller sets it */
+    const char *modules_option; /* set by the caller: file for the list of modules; NULL: none */
 
     /* set by begin() */
-    const char *path; /* of the program */
+    const char *path; /* path of the program */
     bool follows;
     const struct exec_orders *orders;
     struct exec_symbol from, until;
     struct exec_code code;
-    char modules[EXEC_PROGRAM_BYTES]; /* absolute path of that file; empty: none */
-    size_t modules_written;           /* number of modules in the file */
-    int modules_failure;              /* errno of its last writing; 0: it succeeded */
+    char modules[EXEC_PROGRAM_BYTES]; /* absolute path of modules_option; empty: none */
+    size_t modules_written;           /* number of modules in that file */
+    int modules_failure;              /* errno of the last write of that file; 0: success */
     FILE *debug;                      /* for exec_debug.h; NULL: events are not printed */
-    FILE *messages; /* standard error, which the program cannot close; NULL: it is closed */
+    FILE *messages; /* standard error, protected from the program; NULL: it is closed */
 };
 
-/* Their context is a struct exec_places, zeroed but for modules_option. */
+/* The context is a struct exec_places, all zero except modules_option. */
 extern const struct exec_inside_callbacks exec_places_callbacks;
 
 #endif

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PATH_DEFAULT "/bin:/usr/bin" /* where PATH is not set */
+#define PATH_DEFAULT "/bin:/usr/bin" /* if PATH is not set */
 
 static bool is_program(const char *path)
 {
@@ -21,7 +21,7 @@ static bool is_program(const char *path)
            faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0;
 }
 
-/* The first folder that has it; an empty one is the current folder. */
+/* Searches PATH for name. An empty folder is the current one. */
 static bool search(char *path, const char *name)
 {
     const char *folders = getenv("PATH");

@@ -1,4 +1,4 @@
-/* The file of a program's name. */
+/* Finds the file of a program. */
 #ifndef TOOLS_EXEC_EXEC_PROGRAM_H
 #define TOOLS_EXEC_EXEC_PROGRAM_H
 
@@ -12,12 +12,11 @@
  */
 int exec_program_find(char *path, const char *name, struct bt_error *error);
 
-/* The path of a file from the root, for programs that change their folder: path has room for
- * EXEC_PROGRAM_BYTES. 0, BT_USAGE: it is too long, or BT_IO. */
+/* Makes a file's path absolute, for programs that change their folder. path has room for
+ * EXEC_PROGRAM_BYTES. 0, BT_USAGE (too long) or BT_IO. */
 int exec_program_absolute(char *path, const char *file, struct bt_error *error);
 
-/* Reports why a program could not begin. Returns the exit status, 2 or 3, never that of corrupt
- * data. */
+/* Reports why a program could not start. Returns the exit status, 2 or 3, never STATUS_DATA. */
 int exec_program_failure(const struct bt_error *error);
 
 #endif

@@ -9,28 +9,28 @@
 struct exec_settings {
     struct capture_settings capture; /* first: capture_options.h */
     bool only_fetch, only_data;
-    bool board;                      /* capture through a virtual board, */
-    struct session_settings session; /* with this session */
+    bool board;                      /* capture through a virtual board */
+    struct session_settings session; /* session with the virtual board */
     bool packing;                    /* --packing was given */
-    uint64_t skip, limit;            /* instructions; 0: none */
-    uint64_t on, off;                /* instructions captured, then not, by turns; off 0: all */
+    uint64_t skip, limit;            /* number of instructions; 0: none */
+    uint64_t on, off;                /* instructions captured, then skipped; off 0: capture all */
     uint64_t quantum;                /* instructions per turn of a thread */
-    const char *from, *until;        /* places, as exec_symbol_parse() has them; NULL: none */
+    const char *from, *until;        /* places in exec_symbol_parse()'s form; NULL: none */
     const char *calls;               /* capture only during calls of this function; NULL: always */
     bool repeats, markers;
     const char *code;       /* capture only this code: exec_code.h; NULL: all */
-    const char *filter;     /* of records, as given; NULL: none */
+    const char *filter;     /* text of the filter; NULL: none */
     struct filter records;  /* the parsed filter */
     bool ends;              /* end the program after the captured part */
     const char *modules;    /* file for the list of modules; NULL: none */
     unsigned debug;         /* events to print, EXEC_DEBUG_*; 0: none */
-    const char *debug_file; /* file for them; NULL: standard error */
+    const char *debug_file; /* file for these events; NULL: standard error */
     bool quiet;
     bool each;                      /* each thread has a separate capture */
-    bool follow;                    /* capture children and executed programs, too */
+    bool follow;                    /* also capture children and executed programs */
     const char *summary;            /* file for the summary; NULL: none */
-    const char *const *arguments;   /* of the program, its name first; NULL ends them */
-    const char *const *environment; /* NULL ends it */
+    const char *const *arguments;   /* the program's name and arguments, terminated by NULL */
+    const char *const *environment; /* the program's environment, terminated by NULL */
 };
 
 #endif

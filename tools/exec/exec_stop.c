@@ -20,14 +20,14 @@ static bool is_as_before(pid_t program)
     return waitid(P_PID, (id_t)program, &info, news) == 0 && info.si_pid == 0;
 }
 
-/* Shells put their jobs into groups of their own. */
+/* Whether this process is a job of a shell: shells give each job a separate process group. */
 static bool is_job(void)
 {
     pid_t parent = getppid();
     return getpgid(parent) != getpgrp() && getsid(parent) == getsid(0);
 }
 
-/* Starts a process that continues this one, which stops, once the program is continued. */
+/* Starts a process that continues this stopped process after the program is continued. */
 static pid_t begin_watch(pid_t program)
 {
     const struct timespec time = {0, LOOK_NS};
@@ -38,7 +38,7 @@ static pid_t begin_watch(pid_t program)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     while (getppid() == stopping) {
         if (!alive_is_stopped(program))
-            kill(stopping, SIGCONT); /* again and again: it may not have stopped yet */
+            kill(stopping, SIGCONT); /* repeated: it may not have stopped yet */
         nanosleep(&time, NULL);
     }
     _exit(0);
@@ -61,20 +61,21 @@ static void stop_by(int number)
     sigaddset(&set, number);
     bool changed = sigaction(number, &usual, &before) == 0; /* not for SIGSTOP */
     raise(number);
-    sigprocmask(SIG_UNBLOCK, &set, &old); /* here */
+    sigprocmask(SIG_UNBLOCK, &set, &old); /* stops here */
     sigprocmask(SIG_SETMASK, &old, NULL);
     if (changed)
         sigaction(number, &before, NULL);
 }
 
-/* Shells continue all of a job, others bustap alone, or the program, which continues bustap. */
+/* Continues the program unless it was continued already: a shell continues all processes of a job,
+ * but kill(1) may have continued bustap alone. */
 static void continue_program(pid_t program)
 {
     const struct timespec now = {0, 0};
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGCONT);
-    sigtimedwait(&set, NULL, &now); /* it is not to be passed on once more */
+    sigtimedwait(&set, NULL, &now); /* consumed, so that it is not forwarded to the program */
     if (is_as_before(program))
         kill(program, SIGCONT);
 }

@@ -6,10 +6,10 @@
 #include <sys/types.h>
 
 /*
- * To be called after signal `number` has stopped the program, a child. If the calling process is a
- * job of a shell, it stops itself by the same signal until it or the program is continued; then it
- * continues the program, too. Otherwise nothing would continue it: returns at once. The caller
- * blocks all signals.
+ * Called after signal `number` has stopped the program, a child. If the calling process is a job of
+ * a shell, it stops by the same signal until it or the program is continued, then also continues
+ * the program. Otherwise it returns at once, because nothing would continue it. The caller blocks
+ * all signals.
  */
 void exec_stop_too(pid_t program, int number);
 

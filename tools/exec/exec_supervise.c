@@ -10,11 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LOOK_NS       100000000 /* interval of the live line at most */
-#define LAST_WORDS_MS 500       /* limit for the reader of standard error after a signal */
+#define LOOK_NS       100000000 /* maximum interval of the live line */
+#define LAST_WORDS_MS 500       /* time limit for the reader of standard error after a signal */
 #define FINISH_NS     2000000   /* polling interval until all captures are written */
 
-/* A signal from our own writing: a file at its size limit, a closed reader. */
+/* A signal that bustap's own output caused: a file at its size limit, a closed reader. */
 static bool is_our_own(const siginfo_t *info)
 {
     return (info->si_signo == SIGXFSZ || info->si_signo == SIGPIPE) && info->si_pid == getpid();
@@ -27,7 +27,7 @@ static bool is_for_program(const siginfo_t *info, pid_t program)
     return sent && info->si_pid != program && info->si_signo != SIGCHLD && !is_our_own(info);
 }
 
-/* True: the child has ended; its status is unknown if another process has waited for it. */
+/* Whether the child has ended. *status becomes STATUS_IO if it can no longer be read (ECHILD). */
 static bool has_ended(pid_t process, int *status)
 {
     pid_t waited;
@@ -56,7 +56,7 @@ static bool look(struct exec_outputs *outputs, siginfo_t *info, int64_t nanoseco
     return came;
 }
 
-/* A signal that ends the work after the program's end. */
+/* Whether a signal ends the wait for captures after the program's end. */
 static bool is_enough(const siginfo_t *info)
 {
     return info->si_signo != SIGCHLD && !is_our_own(info);
@@ -103,7 +103,7 @@ int exec_supervise_end(int wait_status)
     const struct rlimit none = {0, 0};
     sigset_t mask;
     int number = WTERMSIG(wait_status);
-    setrlimit(RLIMIT_CORE, &none); /* the program's is enough */
+    setrlimit(RLIMIT_CORE, &none); /* no second core file */
     signal(number, SIG_DFL);
     sigemptyset(&mask);
     sigaddset(&mask, number);

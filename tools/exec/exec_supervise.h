@@ -1,4 +1,4 @@
-/* What bustap does while the program runs. */
+/* The work of bustap while the program runs. */
 #ifndef TOOLS_EXEC_EXEC_SUPERVISE_H
 #define TOOLS_EXEC_EXEC_SUPERVISE_H
 
@@ -6,14 +6,14 @@
 #include "tools/exec/exec_outputs.h"
 
 /*
- * Waits for the end of the child and of all captures. Meanwhile passes on signals that were sent to
- * bustap alone, stops with the program (exec_stop.h) and renews the live line. The caller blocks
+ * Waits for the end of the child and of all captures. Meanwhile forwards signals that were sent to
+ * bustap alone, stops with the program (exec_stop.h) and updates the live line. The caller blocks
  * all signals. Returns the child's wait status.
  */
 int exec_supervise(const struct exec_child *child, struct exec_outputs *outputs);
 
-/* Ends the calling process as a wait status says, unless that is a plain exit: then returns its
- * value. */
+/* Ends the calling process by the signal of a wait status. Returns the exit status of a child that
+ * exited. */
 int exec_supervise_end(int wait_status);
 
 #endif

@@ -17,16 +17,16 @@
 #include <zlib.h>
 
 #define ROOT           "/usr/lib/debug"
-#define BUILD_ID_BYTES 64u /* more than linkers make */
+#define BUILD_ID_BYTES 64u /* maximum; linkers write fewer */
 #define CHUNK          65536u
 
-/* What is looked for, and what was found so far. */
+/* A search for the debug file of an ELF file. */
 struct search {
-    const char *path; /* of the ELF file, absolute */
+    const char *path; /* absolute path of the ELF file */
     struct stat status;
-    char build_id[2 * BUILD_ID_BYTES + 1]; /* hexadecimal; "": it has none */
-    const char *link;                      /* NULL: it has none */
-    GElf_Word crc;
+    char build_id[2 * BUILD_ID_BYTES + 1]; /* its build id, hexadecimal; "": none */
+    const char *link;                      /* its debug link; NULL: none */
+    GElf_Word crc;                         /* CRC in the debug link */
     struct debug_file found;
 };
 
@@ -80,7 +80,7 @@ static bool has_crc(int file, GElf_Word wanted)
     return count == 0 && crc == wanted;
 }
 
-/* NULL: it belongs to the ELF file; or why it does not. */
+/* NULL if the file belongs to the ELF file, else the reason why not. */
 static const char *check(const struct search *search, int file, bool linked)
 {
     char build_id[2 * BUILD_ID_BYTES + 1];
@@ -108,7 +108,7 @@ static char *sentence(const char *path, const char *of, const char *why)
     return text;
 }
 
-/* A file that may be it. True: it is. */
+/* Checks a candidate. True: it is the debug file. */
 static bool try_file(struct search *search, const char *path, bool linked)
 {
     struct stat status;
@@ -116,19 +116,20 @@ static bool try_file(struct search *search, const char *path, bool linked)
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0)
         return false;
-    bool there = fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0 &&
-                 (status.st_ino != search->status.st_ino || status.st_dev != search->status.st_dev);
-    if (there)
+    bool usable =
+        fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0 &&
+        (status.st_ino != search->status.st_ino || status.st_dev != search->status.st_dev);
+    if (usable)
         why = check(search, file, linked);
     close(file);
-    if (there && why && !search->found.refused)
+    if (usable && why && !search->found.refused)
         search->found.refused = sentence(path, search->path, why);
-    if (there && !why)
+    if (usable && !why)
         search->found.path = strdup(path);
     return search->found.path != NULL;
 }
 
-/* --- where it may be --- */
+/* --- where debug files are searched for --- */
 
 static bool find_by_build_id(struct search *search, const struct debug_folders *folders)
 {
@@ -159,7 +160,7 @@ static bool find_by_link(struct search *search, const struct debug_folders *fold
            try_file(search, path, true);
 }
 
-/* Whether symbols and lines are all in the ELF file itself. */
+/* Whether the ELF file itself contains symbols and lines. */
 static bool is_whole(Elf *elf)
 {
     Elf_Scn *section = NULL;

@@ -1,14 +1,14 @@
 /*
- * Separate debug files: the symbols and source lines that were taken out of an ELF file, as
- * Debian's -dbg packages have them. GDB looks for them at the same places ("Debugging Information
- * in Separate Files" of its manual).
+ * Separate debug files: the symbols and source lines that were removed from an ELF file, such as in
+ * Debian's -dbg packages. GDB searches the same folders ("Debugging Information in Separate
+ * Files" of its manual).
  */
 #ifndef TOOLS_SYMBOLS_DEBUG_FILE_H
 #define TOOLS_SYMBOLS_DEBUG_FILE_H
 
 #include <libelf.h>
 
-/* Where to look. */
+/* Folders to search. */
 struct debug_folders {
     const char *root;  /* the global folder, /usr/lib/debug */
     const char *cache; /* the cache of debuginfod clients; NULL: none */
@@ -18,17 +18,17 @@ struct debug_folders {
 
 struct debug_file {
     char *path;    /* NULL: none */
-    char *refused; /* why a candidate is not used: a sentence; NULL: none was refused */
+    char *refused; /* sentence why a candidate is not used; NULL: none was rejected */
 };
 
-/* The folders that this machine has; cache is where the name of the second one goes. */
+/* The folders of this machine. cache is the buffer for the name of the cache folder. */
 struct debug_folders debug_folders_usual(char cache[DEBUG_FOLDER_BYTES]);
 
 /*
- * Finds the debug file of the ELF file at a path, unless that has symbols and lines itself: by its
- * build id (.build-id in the root, the cache), then by its debug link (its own folder, .debug
- * there, the same folder in the root). Its build id, or else the link's CRC, must be the ELF
- * file's. Without memory there is none. Free with debug_file_clear().
+ * Finds the debug file of the ELF file at a path, unless that contains symbols and lines itself: by
+ * its build id (.build-id in the root, the cache), then by its debug link (the ELF file's folder,
+ * its subfolder .debug, the same folder in the root). The build ids must be equal; a file found by
+ * the debug link must have the link's CRC. None if memory is short. Free with debug_file_clear().
  */
 struct debug_file debug_file_find(Elf *elf, const char *path, const struct debug_folders *folders);
 

@@ -26,7 +26,7 @@ struct demangler *demangler_new(void)
         demangler_free(demangler);
         return NULL;
     }
-    memcpy(&demangler->function, &function, sizeof function); /* POSIX's way, ISO C knows none */
+    memcpy(&demangler->function, &function, sizeof function); /* ISO C has no such cast */
     return demangler;
 }
 

@@ -1,11 +1,10 @@
-/* The names that C++ programs have in their sources, from those of their symbols. */
+/* C++ names from mangled symbol names. */
 #ifndef TOOLS_SYMBOLS_DEMANGLE_H
 #define TOOLS_SYMBOLS_DEMANGLE_H
 
 struct demangler;
 
-/* Uses the C++ library of the machine. NULL: the library or memory is missing; names stay mangled.
- */
+/* Loads the machine's C++ library. NULL if the library or memory is missing: names stay mangled. */
 struct demangler *demangler_new(void);
 void demangler_free(struct demangler *demangler);
 

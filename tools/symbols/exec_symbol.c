@@ -47,7 +47,7 @@ void exec_symbol_clear(struct exec_symbol *symbol)
     symbol->refused = NULL;
 }
 
-/* Of the file's first loaded page, as the file has it. */
+/* Address in the file of its first loaded page. */
 static uint64_t first_page(Elf *elf)
 {
     size_t count = 0;
@@ -69,7 +69,7 @@ static bool is_function(const GElf_Sym *symbol)
            (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE);
 }
 
-/* In one section of symbols; 0: not there. */
+/* Finds the function in one section of symbols; 0: not found. */
 static uint64_t find_in(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
                         struct exec_symbol *wanted)
 {
@@ -88,8 +88,8 @@ static uint64_t find_in(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
     return 0;
 }
 
-/* The symbol's address in the file and that of the first loaded page. 0: not found; then *debug is
- * the file's debug file, unless debug is NULL. */
+/* Returns the symbol's address in the file, and that of the first loaded page in *page. 0: not
+ * found; then *debug is the file's debug file, unless debug is NULL. */
 static uint64_t find_in_file(const char *path, struct exec_symbol *wanted, uint64_t *page,
                              struct debug_file *debug)
 {
@@ -119,7 +119,7 @@ static uint64_t find_in_file(const char *path, struct exec_symbol *wanted, uint6
     return value;
 }
 
-/* The same, in the debug file, too. The first one that does not belong is noted. */
+/* The same, also in the debug file. Keeps why the first rejected debug file was rejected. */
 static uint64_t find(struct exec_symbol *symbol, const char *path, uint64_t *page)
 {
     struct debug_file debug = {.path = NULL};

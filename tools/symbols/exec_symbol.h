@@ -6,17 +6,18 @@
 
 /* A code address as users write it: 0xADDRESS, FUNCTION, or FUNCTION+0xOFFSET. */
 struct exec_symbol {
-    const char *text; /* as given; NULL: no place */
-    char *name;       /* NULL: address is the place; freed with the symbol */
+    const char *text; /* as given; NULL: no symbol */
+    char *name;       /* the function; NULL: text is an address; owned by the symbol */
     uint64_t offset;  /* from the function's address */
     uint64_t address; /* 0: not known yet */
-    uint64_t size;    /* of the function, in bytes; 0: not known */
+    uint64_t size;    /* size of the function, in bytes; 0: unknown */
     size_t looked;    /* number of modules searched */
-    char *refused;    /* why the debug file of one of them was not searched; NULL: none; freed with
-                         the symbol */
+    char *refused;    /* why a module's debug file was not searched; NULL: none was rejected; owned
+                         by the symbol */
 };
 
-/* 0, or BT_USAGE. Free with exec_symbol_clear(). */
+/* Parses text, which must outlive the symbol. 0, BT_USAGE or BT_MEMORY. Free with
+ * exec_symbol_clear(). */
 int exec_symbol_parse(struct exec_symbol *symbol, const char *text, struct bt_error *error);
 void exec_symbol_clear(struct exec_symbol *symbol);
 

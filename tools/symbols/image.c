@@ -93,7 +93,7 @@ static int read_segment(struct image *image, Elf *elf, const GElf_Phdr *header,
     uint64_t size = header->p_filesz < header->p_memsz ? header->p_filesz : header->p_memsz;
     Elf_Data *data = elf_getdata_rawchunk(elf, (int64_t)header->p_offset, size, ELF_T_BYTE);
     if (!data || data->d_size < size)
-        return bt_fail(error, BT_DATA, "the file ends before its code does");
+        return bt_fail(error, BT_DATA, "the file ends within its code");
     segment->bytes = malloc(size);
     if (!segment->bytes)
         return bt_fail(error, BT_MEMORY, "no memory for its code");
@@ -134,12 +134,13 @@ static int check_machine(const GElf_Ehdr *header, struct bt_error *error)
     return 0;
 }
 
-/* Where an image is to be loaded. */
+/* Where an image is loaded. */
 struct placement {
-    const uint64_t *wanted; /* its load address; NULL: as the file says */
-    uint64_t address_max;   /* the highest load address allowed */
+    const uint64_t *wanted; /* its load address; NULL: the file's own */
+    uint64_t address_max;   /* maximum load address */
 };
 
+/* Sets the load address of an image. */
 static int place(struct image *image, uint64_t first, uint64_t end, bool anywhere,
                  const struct placement *placement, struct bt_error *error)
 {
@@ -204,7 +205,7 @@ static int open_image(struct image *image, const struct placement *placement,
 
 /* --- the set --- */
 
-/* Puts an image in its place by address. */
+/* Inserts an image in order of addresses. */
 static int insert(struct images *images, const struct image *image, struct bt_error *error)
 {
     uint32_t place = 0;

@@ -1,6 +1,6 @@
 /*
- * The programs whose instructions were fetched: ELF files, where they were loaded, and what the
- * instruction at an address is. x86, 32 and 64 bits wide.
+ * Images, the programs whose instructions were fetched: ELF files with their load addresses, and
+ * the instruction at an address. x86, 32 and 64 bits.
  */
 #ifndef TOOLS_SYMBOLS_IMAGE_H
 #define TOOLS_SYMBOLS_IMAGE_H
@@ -14,13 +14,13 @@
 #include <stdio.h>
 
 #define IMAGE_NONE        UINT32_MAX
-#define IMAGE_INSTRUCTION 15u /* no x86 instruction has more bytes */
+#define IMAGE_INSTRUCTION 15u /* maximum size of an x86 instruction, in bytes */
 #define IMAGE_COUNT_MAX   1024u
 
-/* What an instruction does with the flow of control. */
+/* Effect of an instruction on the flow of control. */
 enum image_branch {
-    IMAGE_PLAIN,       /* continues with the next one */
-    IMAGE_CONDITIONAL, /* to its target, or to the next one */
+    IMAGE_PLAIN,       /* continues with the next instruction */
+    IMAGE_CONDITIONAL, /* to its target or the next instruction */
     IMAGE_JUMP,
     IMAGE_INDIRECT_JUMP,
     IMAGE_CALL,
@@ -29,7 +29,7 @@ enum image_branch {
     IMAGE_SYSTEM_CALL,    /* SYSCALL, SYSENTER, INT n */
     IMAGE_SYSTEM_RETURN,  /* SYSRET, SYSEXIT */
     IMAGE_CONTEXT_RETURN, /* IRET */
-    IMAGE_REPEAT          /* a string instruction with a REP prefix: again, or the next one */
+    IMAGE_REPEAT          /* string instruction with a REP prefix: to itself or the next one */
 };
 
 struct image_instruction {
@@ -47,41 +47,41 @@ struct image_segment {
 
 struct image {
     char *path;
-    uint64_t load_address;          /* of its first page */
-    uint64_t size;                  /* from load_address to its end */
+    uint64_t load_address;          /* address of its first page */
+    uint64_t size;                  /* from load_address to its end, in bytes */
     uint64_t bias;                  /* load address minus the file's address */
     unsigned bits;                  /* 32 or 64 */
-    struct image_segment *segments; /* those that can be executed */
+    struct image_segment *segments; /* executable ones */
     size_t segment_count;
-    struct debug_file debug; /* with the symbols and lines that the file has not */
+    struct debug_file debug; /* symbols and lines that the file lacks */
 };
 
 struct images;
 
-/* NULL and *error without memory. */
+/* NULL and *error: no memory. */
 struct images *images_new(struct bt_error *error);
 void images_free(struct images *images);
 
 /*
- * Reads "FILE" or "FILE@ADDRESS": the address is where the file's first loaded page was, needed for
- * what can be anywhere, and for what the capture saw at other addresses than the file says. 0,
- * BT_USAGE (needs an address, overlaps another image, is for another machine), BT_DATA (no valid
- * ELF file), BT_IO or BT_MEMORY.
+ * Reads "FILE" or "FILE@ADDRESS". ADDRESS is that of the file's first loaded page: needed for
+ * position-independent files and for files loaded at another address than they contain. 0, BT_USAGE
+ * (needs an address, overlaps another image, is for another machine), BT_DATA (no valid ELF file),
+ * BT_IO or BT_MEMORY.
  */
 int images_add(struct images *images, const char *specification, struct bt_error *error);
 
-/* The same for the file at path, at any address of 64 bits. */
+/* Reads the file at path, loaded at an address of up to 64 bits. Returns as images_add. */
 int images_add_at(struct images *images, const char *path, uint64_t address,
                   struct bt_error *error);
 
-/* Prints why files that seem to be debug files of the images are not used, a line each. */
+/* Prints one line for each rejected debug file of the images, with the reason. */
 void images_print_refused(const struct images *images, FILE *out);
 
-/* The number of images, and one of them, in the order of their addresses. */
+/* The number of images, and one of them, in order of addresses. */
 uint32_t images_count(const struct images *images);
 const struct image *images_get(const struct images *images, uint32_t number);
 
-/* The image that an address is in, or IMAGE_NONE. */
+/* The number of the image that contains an address, or IMAGE_NONE. */
 uint32_t images_find(const struct images *images, uint64_t address);
 
 /* The *size contiguous bytes of code at an address; NULL: no code. */
@@ -91,7 +91,7 @@ const uint8_t *images_code(const struct images *images, uint64_t address, size_t
 bool images_instruction(const struct images *images, uint64_t address,
                         struct image_instruction *instruction);
 
-/* The number of instructions from an address on that begin within size bytes. */
+/* The number of instructions that begin within size bytes from an address. */
 uint32_t images_count_instructions(const struct images *images, uint64_t address, uint64_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* What an instruction is, by Zydis. */
+/* Decodes instructions with Zydis. */
 #include "tools/symbols/images.h"
 
 static enum image_branch branch_of(const ZydisDecodedInstruction *decoded)

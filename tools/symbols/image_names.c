@@ -15,24 +15,24 @@
 
 #define NAMES_MAX (1u << 28) /* maximum number of symbols, or of lines */
 
-/* What is read. */
+/* Parts of the names to read. */
 enum { ROUTINES = 1, VARIABLES = 2, LINES = 4, CODE = 8 };
 
-/* A reading under way. */
+/* State while names are read. */
 struct reading {
     struct image_names *names;
     const struct image *image;
-    bool data; /* variables are read, else routines */
+    bool data; /* read variables, else routines */
     size_t symbol_capacity;
     size_t line_capacity;
     size_t file_capacity;
-    uint64_t seed;             /* of the paths' hashes */
-    struct hash_index by_path; /* files */
-    const char *last_file;     /* libdw's name of it, and its number */
-    uint32_t last_number;
+    uint64_t seed;             /* for the hashes of paths */
+    struct hash_index by_path; /* of names->files */
+    const char *last_file;     /* path of the last file, as libdw returned it */
+    uint32_t last_number;      /* number of the last file */
 };
 
-/* The end of the nearest segment that has an address; 0 where none has. */
+/* The end of the segment that contains an address, the nearest of several; 0: no code. */
 static uint64_t segment_end(const struct image *image, uint64_t address)
 {
     uint64_t end = 0;
@@ -53,7 +53,8 @@ static bool is_code(const struct image *image, uint64_t address)
 
 /* --- symbols --- */
 
-/* Routines, and labels of hand-written code, but not those that only tools want. */
+/* Whether a symbol is a variable, or a routine or label of assembler code. Excludes names that
+ * assemblers and compilers generate ("$x", ".L1"). */
 static bool wanted(const struct reading *reading, const GElf_Sym *symbol, const char *name)
 {
     int type = GELF_ST_TYPE(symbol->st_info);
@@ -83,7 +84,8 @@ static int add_symbol(struct reading *reading, const GElf_Sym *symbol, const cha
     return 0;
 }
 
-/* Of several names of an address, the one with the fewest leading underscores is the public one. */
+/* By address. Of several names of an address, the one with the fewest leading underscores is the
+ * public one and is first. */
 static int by_address(const void *a, const void *b)
 {
     const struct image_symbol *left = a;
@@ -98,11 +100,11 @@ static int by_address(const void *a, const void *b)
     return strcmp(left->name, right->name);
 }
 
-/* A symbol without a size reaches to the next one. None reaches beyond its segment, whatever size
- * the file gives: graphs have symbols within their image. */
+/* Extends a symbol without a size to the next one. Cuts sizes off at the end of the segment: graphs
+ * require symbols within their image. */
 static void close_symbols(struct image_names *names, const struct image *image)
 {
-    uint64_t next = UINT64_MAX; /* the next address that has a symbol */
+    uint64_t next = UINT64_MAX; /* address of the next symbol */
     for (size_t i = names->symbol_count; i-- > 0;) {
         struct image_symbol *symbol = &names->symbols[i];
         const uint64_t end = segment_end(image, symbol->address);
@@ -115,7 +117,7 @@ static void close_symbols(struct image_names *names, const struct image *image)
     }
 }
 
-/* The same name at the same place (a symbol in both tables) is one. */
+/* Sorts the symbols and removes duplicates, which are in both symbol tables. */
 static void sort_symbols(struct image_names *names, const struct image *image)
 {
     size_t kept = 0;
@@ -197,15 +199,15 @@ static int number_file(struct reading *reading, const char *path, uint32_t *numb
     return 0;
 }
 
-/* The row of a line, up to where the next one begins, or its segment ends. Neighbours of one line
- * are one. */
+/* Adds the code of a line, up to the next row or the end of the segment. Joins adjacent rows of the
+ * same line. */
 static int add_line(struct reading *reading, uint64_t address, uint64_t end, uint32_t file,
                     uint32_t number)
 {
     struct image_names *names = reading->names;
     struct image_line *last = names->line_count ? &names->lines[names->line_count - 1] : NULL;
     const uint64_t limit = segment_end(reading->image, address);
-    end = end < limit ? end : limit; /* 0 where there is no code */
+    end = end < limit ? end : limit; /* 0: no code */
     if (end <= address || end - address > UINT32_MAX)
         return 0;
     uint32_t size = (uint32_t)(end - address);
@@ -284,7 +286,7 @@ static int read_lines(struct reading *reading, Elf *elf)
 
 /* --- stubs --- */
 
-/* The sections through which other images' routines are called, where the file names them. */
+/* Finds the procedure linkage tables by the names of their sections. */
 static int read_stubs(struct reading *reading, Elf *elf)
 {
     struct image_names *names = reading->names;
@@ -306,7 +308,7 @@ static int read_stubs(struct reading *reading, Elf *elf)
 
 /* --- starts --- */
 
-#define EH_TABLE_AT    12u   /* in the header: 4 bytes, where .eh_frame is, how many there are */
+#define EH_TABLE_AT    12u   /* header size: 4 bytes, the pointer to .eh_frame, the count */
 #define EH_POINTERS    0x1bu /* relative to themselves, 4 bytes with a sign */
 #define EH_COUNT       0x03u /* 4 bytes */
 #define EH_TABLE       0x3bu /* pairs relative to the header, 4 bytes with a sign */
@@ -319,7 +321,7 @@ static int by_start(const void *a, const void *b)
     return *left < *right ? -1 : *left > *right;
 }
 
-/* The table for those who unwind (LSB 5.0, .eh_frame_hdr), in the form that linkers give it. */
+/* Reads the search table of .eh_frame_hdr (LSB 5.0) in the encoding that linkers use. */
 static int read_table_of_starts(struct image_names *names, const struct image *image,
                                 const uint8_t *bytes, size_t size, uint64_t address)
 {
@@ -360,7 +362,7 @@ static int read_starts(struct reading *reading, Elf *elf)
     return 0;
 }
 
-/* The wanted names that a file has: the image's own, or its debug file. */
+/* Reads parts (`what`) of the names from the image's file or its debug file. */
 static int read_file(struct reading *reading, const char *path, unsigned what,
                      struct bt_error *error)
 {

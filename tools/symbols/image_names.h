@@ -14,11 +14,11 @@ struct image_symbol {
 struct image_line {
     uint64_t address; /* in memory */
     uint32_t size;    /* bytes of code, 1 at least */
-    uint32_t file;    /* in files */
+    uint32_t file;    /* index into image_names.files */
     uint32_t line;
 };
 
-/* Code that only leads to other images' routines: procedure linkage tables. */
+/* Procedure linkage tables: code that only jumps to routines of other images. */
 struct image_stubs {
     uint64_t address; /* in memory */
     uint64_t size;
@@ -27,30 +27,30 @@ struct image_stubs {
 #define IMAGE_STUBS_MAX 4u
 
 struct image_names {
-    struct image_symbol
-        *symbols; /* in order of their addresses; of one thing the best name first */
+    struct image_symbol *symbols; /* by address; the public one of several names first */
     size_t symbol_count;
-    struct image_line *lines; /* in order of their addresses */
+    struct image_line *lines; /* by address */
     size_t line_count;
     char **files; /* paths, each once */
     size_t file_count;
-    struct image_stubs stubs[IMAGE_STUBS_MAX]; /* if they were requested */
+    struct image_stubs stubs[IMAGE_STUBS_MAX]; /* only from image_names_read_routines */
     size_t stub_count;
-    uint64_t *starts; /* of all routines that can be unwound, named or not; the same */
+    uint64_t *starts; /* addresses of all routines that can be unwound, with a name or not; only
+                         from image_names_read_routines */
     size_t start_count;
 };
 
 /*
- * Reads the names in image->path for the code of the image, if it has any. 0, BT_DATA (the file has
+ * Reads the names of an image's code from its file and its debug file. 0, BT_DATA (the file has
  * changed), BT_IO or BT_MEMORY; free with image_names_clear.
  */
 int image_names_read(struct image_names *names, const struct image *image, struct bt_error *error);
 
-/* The same for its variables: symbols only. */
+/* Reads the symbols of its variables. */
 int image_names_read_variables(struct image_names *names, const struct image *image,
                                struct bt_error *error);
 
-/* A part each of image_names_read, which is quicker: symbols, with stubs and starts; lines. */
+/* Faster parts of image_names_read: symbols, with stubs and starts; lines. */
 int image_names_read_routines(struct image_names *names, const struct image *image,
                               struct bt_error *error);
 int image_names_read_lines(struct image_names *names, const struct image *image,

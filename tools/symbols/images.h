@@ -1,4 +1,4 @@
-/* What the files about images share. */
+/* Data that the files of images share. */
 #ifndef TOOLS_SYMBOLS_IMAGES_H
 #define TOOLS_SYMBOLS_IMAGES_H
 
@@ -7,7 +7,7 @@
 #include <Zydis/Zydis.h>
 
 struct images {
-    struct image *images; /* in order of their addresses; none overlaps another */
+    struct image *images; /* in order of addresses, without overlaps */
     uint32_t count;
     ZydisDecoder decoder32;
     ZydisDecoder decoder64;

@@ -12,7 +12,7 @@ enum bt_code {
     BT_OK = 0,
     BT_USAGE = -1,   /* the arguments are invalid: exit status 2 */
     BT_DATA = -2,    /* input is corrupt; the next call continues after it: exit status 1 */
-    BT_NOTE = -3,    /* input is odd in a harmless way (stray tail bytes): reported, not an error */
+    BT_NOTE = -3,    /* harmless deviation (extra bytes at the end): reported, not an error */
     BT_IO = -4,      /* a file or socket failed: exit status 3 */
     BT_DEVICE = -5,  /* the board or its link failed: exit status 3 */
     BT_MEMORY = -6,  /* no memory: exit status 3 */

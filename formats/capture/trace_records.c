@@ -233,7 +233,7 @@ static int finish(struct trace_records *records, size_t stray, struct bt_error *
     }
     if (stray > 0 && !records->tail_reported) {
         records->tail_reported = true;
-        return bt_fail(error, BT_NOTE, "%s: %zu stray bytes after record %" PRIu64 " are left out",
+        return bt_fail(error, BT_NOTE, "%s: %zu extra bytes after record %" PRIu64 " are left out",
                        name, stray, records->ordinal);
     }
     if (records->too_wide > 0 && !records->too_wide_reported) {

@@ -5,7 +5,7 @@
  *   --seed N           another trace
  *   --types all        all 17 request types instead of the four of memory
  *   --lp64             24-byte records
- *   --tail N           N stray bytes after the records
+ *   --tail N           N extra bytes after the records
  *   --first-time-max   the first record's time is 0xffffffff
  */
 #include "formats/record/record.h"

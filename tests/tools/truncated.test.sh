@@ -38,7 +38,7 @@ done
 head -c 30005 t.byu >stray.byu
 for command in "${commands[@]}"; do
     runs 0 $command stray.byu
-    grep -q '5 stray bytes' err || fail "bustap $command stray.byu: no report"
+    grep -q '5 extra bytes' err || fail "bustap $command stray.byu: no report"
 done
 # traces in other programs' formats
 for format in csv din npy gem5; do

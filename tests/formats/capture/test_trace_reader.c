@@ -137,7 +137,7 @@ static void test_stray_tail_is_a_note(void)
     struct reading r = read_bytes(bytes, sizeof bytes, false, 0, 0, 100);
     CU_ASSERT_EQUAL(r.count, 10);
     CU_ASSERT(r.notes == 1 && r.damage == 0 && r.result == 0);
-    CU_ASSERT_PTR_NOT_NULL(strstr(r.error.message, "2 stray bytes after record 10"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(r.error.message, "2 extra bytes after record 10"));
     struct members packed = gzipped(bytes, sizeof bytes, sizeof bytes);
     r = read_bytes(packed.bytes, packed.size, false, 0, 0, 100);
     CU_ASSERT(r.count == 10 && r.notes == 1 && r.damage == 0);
@@ -155,7 +155,7 @@ static void test_empty(void)
         CU_ASSERT_PTR_NOT_NULL(strstr(r.error.message, "is empty"));
         r = read_bytes("12345", 5, pipe, TRACE_INSIST, 0, 10);
         CU_ASSERT(r.count == 0 && r.notes == 1 && r.damage == 0 && r.result == 0);
-        CU_ASSERT_PTR_NOT_NULL(strstr(r.error.message, "5 stray bytes"));
+        CU_ASSERT_PTR_NOT_NULL(strstr(r.error.message, "5 extra bytes"));
     }
 }
 
@@ -712,7 +712,7 @@ static void test_slow_pipe(void)
 
 static const struct test_case cases[] = {
     {"raw", test_raw},
-    {"stray tail bytes are a note", test_stray_tail_is_a_note},
+    {"extra tail bytes are a note", test_stray_tail_is_a_note},
     {"empty", test_empty},
     {"saturated times", test_saturated_times},
     {"LP64", test_lp64},

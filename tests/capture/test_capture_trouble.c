@@ -124,8 +124,7 @@ static void test_full_disk(void)
     }
 }
 
-/* --- a full disk with space again
- * -------------------------------------------------------------- */
+/* --- a full disk with space again ------------------------------------------------------------- */
 
 static void wait_for_loss(struct capture *capture, uint64_t at_least)
 {

@@ -210,8 +210,7 @@ static const struct loop {
              {FILL, INNER, INNER, {INNER}},
              {FILL, CLEAR, CLEAR, {CLEAR}}};
 
-/* --- the execution
- * -------------------------------------------------------------------------------- */
+/* --- the execution ---------------------------------------------------------------------------- */
 
 struct edge {
     uint32_t source, target;

@@ -20,8 +20,8 @@ struct exec_child {
     int status;                     /* as from wait(2), without the core-dump bit */
 };
 
-/* Calls run in a child, which exits with 0 if run returns. After five minutes of computing, or of
- * waiting without an end, the child is killed and its state printed. */
+/* Calls run in a child, which exits with 0 if run returns. A child is killed after five minutes of
+ * computing; or 500 seconds after its start, and then its state is printed. */
 void exec_child_run(struct exec_child *child, void (*run)(void *context), void *context);
 
 /* The same for a program. */

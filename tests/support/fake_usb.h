@@ -20,10 +20,10 @@ struct fake_usb_device {
     int speed;       /* enum libusb_speed */
     int open_error;  /* enum libusb_error, or 0 */
     int claim_error; /* of its interface: enum libusb_error, or 0 */
-    bool refuses;    /* refuses one control request, refused */
+    bool refuses;    /* refuses the control request `refused` */
     uint8_t refused;
-    uint16_t refused_value; /* the only value refused; 0: any */
-    uint16_t eeprom;        /* its word at 0 */
+    uint16_t refused_value; /* only with this value; 0: with any */
+    uint16_t eeprom;        /* word 0 of its EEPROM */
     bool foreign;           /* the interface is not that of an FTDI chip */
     uint16_t packet_bytes;
 };

@@ -25,8 +25,7 @@ struct choice {
     uint64_t immediate;
 };
 
-/* --- bytes --------------------------------------------------------------------------------------
- */
+/* --- bytes ------------------------------------------------------------------------------------ */
 
 static void put(uint8_t **at, unsigned byte)
 {
@@ -118,8 +117,7 @@ static void encode(uint8_t *to, const struct instruction_encoding *encoding,
         put(&at, immediate & 0xff);
 }
 
-/* --- forms --------------------------------------------------------------------------------------
- */
+/* --- forms ------------------------------------------------------------------------------------ */
 
 static bool has_encoding(const struct random_instruction *made, ZydisOperandEncoding encoding)
 {
@@ -299,8 +297,7 @@ unsigned instruction_forms_each(void (*visit)(void *context, struct instruction_
     return count;
 }
 
-/* --- other registers ----------------------------------------------------------------------------
- */
+/* --- other registers -------------------------------------------------------------------------- */
 
 static bool is_same_form(const struct random_instruction *a, const struct random_instruction *b)
 {

@@ -1,7 +1,7 @@
 /*
  * A large trace for benchmarks, without a pattern that repeats within a compressor's window:
  * copies of a small one. Each copy starts elsewhere, has its page numbers XORed with a random
- * value, and one time in eight changed by a tick or three.
+ * value, and one in eight of its times changed by a tick or three.
  */
 #ifndef TESTS_SUPPORT_LARGE_TRACE_H
 #define TESTS_SUPPORT_LARGE_TRACE_H

@@ -4,7 +4,7 @@
 
 #include "formats/capture/capture_file.h"
 
-/* A growing memory block. All zero is empty; free bytes with free(). */
+/* Members in a growing block of memory. All zero is empty; free bytes with free(). */
 struct members {
     uint8_t *bytes;
     size_t size;

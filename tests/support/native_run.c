@@ -14,7 +14,7 @@
 #define XSAVE_SIZE   480u /* where the kernel notes the area's size */
 #define STACK_BYTES  (256u << 10)
 
-#define MISSING           2816u /* room for a component that the processor lacks */
+#define MISSING_OFFSET    2816u /* room for a component that the processor lacks */
 #define LEGACY_COMPONENTS 3u    /* x87 and SSE */
 #define COMPONENTS        0xe7u /* and AVX, opmasks, both upper parts of AVX-512 */
 
@@ -60,7 +60,7 @@ size_t machine_component(unsigned component, size_t *size)
     } components[8];
     if (!components[component].known) {
         unsigned c, d;
-        components[component].offset = MISSING;
+        components[component].offset = MISSING_OFFSET;
         if (machine_components() >> component & 1)
             __cpuid_count(0xd, component, components[component].size, components[component].offset,
                           c, d);
@@ -164,8 +164,7 @@ struct native_end native_run(struct machine *machine,
     return run.end;
 }
 
-/* --- comparing ----------------------------------------------------------------------------------
- */
+/* --- comparing -------------------------------------------------------------------------------- */
 
 /* Bytes of a component; initial values if the header marks it as in its initial state. */
 static void component_bytes(const struct machine *machine, unsigned component, size_t offset,

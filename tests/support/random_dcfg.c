@@ -10,8 +10,7 @@
 #define THREADS_MAX 5u
 #define COLUMNS_MAX 12u
 
-/* --- making ------------------------------------------------------------------------------------
- */
+/* --- making ----------------------------------------------------------------------------------- */
 
 struct maker {
     uint64_t *state;
@@ -209,8 +208,7 @@ struct dcfg *random_dcfg(uint64_t *state, enum random_dcfg_kind kind, uint32_t s
         abort();
     maker.id_step = random_below(state, 2) ? 1 : 1 + (uint32_t)random_below(state, 10000);
     if (!plain)
-        maker.id_step +=
-            maker.id_step % 2 ? 0 : 1; /* keeps block ids apart from those of special nodes */
+        maker.id_step |= 1; /* keeps block ids apart from those of special nodes */
     if (!plain &&
         (100000 % maker.id_step == 0 || 100001 % maker.id_step == 0 || 100002 % maker.id_step == 0))
         maker.id_step = 1;
@@ -223,8 +221,7 @@ struct dcfg *random_dcfg(uint64_t *state, enum random_dcfg_kind kind, uint32_t s
     return maker.graph;
 }
 
-/* --- comparing ---------------------------------------------------------------------------------
- */
+/* --- comparing -------------------------------------------------------------------------------- */
 
 static bool same_text(const struct dcfg *a, uint32_t a_name, const struct dcfg *b, uint32_t b_name)
 {
@@ -350,8 +347,7 @@ bool random_dcfg_same(const struct dcfg *a, const struct dcfg *b)
     return same;
 }
 
-/* --- writing -----------------------------------------------------------------------------------
- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 /* A table's row or an object's members: one text each. */
 struct parts {

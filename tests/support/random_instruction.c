@@ -13,8 +13,7 @@
 #define XSAVE_NOT_TRIED (1u << 3 | 1u << 4 | 1u << 9 | 1u << 17 | 1u << 18 | 1u << 19)
 #define XSAVE_COMPACT   ((uint64_t)1 << 63)
 
-/* --- bytes --------------------------------------------------------------------------------------
- */
+/* --- bytes ------------------------------------------------------------------------------------ */
 
 static size_t random_encoding(uint64_t *random, uint8_t *bytes)
 {
@@ -283,8 +282,7 @@ void random_instruction_make_xsave(struct random_instruction *made, uint64_t *ra
     random_instruction_move(made, random, address, region);
 }
 
-/* --- registers ----------------------------------------------------------------------------------
- */
+/* --- registers -------------------------------------------------------------------------------- */
 
 void random_machine(struct machine *machine, uint64_t *random)
 {
@@ -464,8 +462,7 @@ bool random_instruction_place(const struct random_instruction *made, struct mach
     return true;
 }
 
-/* --- references --------------------------------------------------------------------------------
- */
+/* --- references ------------------------------------------------------------------------------- */
 
 struct list {
     struct reference *references;

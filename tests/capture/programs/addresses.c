@@ -89,7 +89,7 @@ static void *in_thread(void *context)
     return context;
 }
 
-/* Failed instructions remain in the frames of other signals, also in threads and children. */
+/* The failed instruction's address stays in later signal frames, also in threads and children. */
 static void stays(void)
 {
     pthread_t thread;

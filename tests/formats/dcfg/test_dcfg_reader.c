@@ -61,8 +61,7 @@ static struct dcfg *read_good(const char *text)
     " ] ]}"
 #define BLOCKS_HEADER "['NODE_ID','ADDR_OFFSET','SIZE','NUM_INSTRS','LAST_INSTR_OFFSET','COUNT']"
 
-/* --- the examples ------------------------------------------------------------------------------
- */
+/* --- the examples ----------------------------------------------------------------------------- */
 
 /* 1.2.2: the header alone defines the columns. */
 static void check_employees(const char *text)
@@ -397,8 +396,7 @@ static void test_edges(void)
     dcfg_free(graph);
 }
 
-/* --- invalid files
- * ----------------------------------------------------------------------------- */
+/* --- invalid files ---------------------------------------------------------------------------- */
 
 #define EDGE_FILE(edge)                                                                            \
     "{" VERSION TYPES NODES PROCESS("{'EDGES' : [ " EDGES_HEADER ", " edge " ]}") "}"
@@ -526,8 +524,7 @@ static void test_thread_memory(void)
     free(text);
 }
 
-/* --- random graphs -----------------------------------------------------------------------------
- */
+/* --- random graphs ---------------------------------------------------------------------------- */
 
 static void test_random(void)
 {

@@ -227,8 +227,7 @@ static void test_far(void)
     CU_ASSERT_EQUAL(*run.ran, 7);
 }
 
-/* --- wild paths
- * -------------------------------------------------------------------------------- */
+/* --- wild paths ------------------------------------------------------------------------------- */
 
 #define WAYS_A_TIME 60u /* between checks of all memory */
 

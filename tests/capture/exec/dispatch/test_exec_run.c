@@ -279,8 +279,7 @@ static void test_interrupted(void)
         }
 }
 
-/* --- handwritten code
- * -------------------------------------------------------------------------- */
+/* --- handwritten code ------------------------------------------------------------------------- */
 
 static void begin_at(struct exec_rig *rig, const uint8_t *code, size_t size)
 {

@@ -21,8 +21,7 @@
 
 static const struct region region = {.address = EXEC_RIG_DATA, .size = EXEC_RIG_DATA_BYTES};
 
-/* --- excluded forms -----------------------------------------------------------------------
- */
+/* --- excluded forms --------------------------------------------------------------------------- */
 
 static const struct {
     ZydisMnemonic mnemonic;
@@ -91,8 +90,7 @@ static bool is_unrepeatable(ZydisMnemonic mnemonic)
     return false;
 }
 
-/* --- one execution ------------------------------------------------------------------------------
- */
+/* --- one execution ---------------------------------------------------------------------------- */
 
 struct trial {
     const struct instruction_form *form;
@@ -182,8 +180,7 @@ static bool make_trial(struct exec_rig *rig, struct trial *trial, struct instruc
     return true;
 }
 
-/* --- writes
- * ------------------------------------------------------------------------------------ */
+/* --- writes ----------------------------------------------------------------------------------- */
 
 static bool complain(const struct trial *trial, const char *what, unsigned number)
 {
@@ -234,8 +231,7 @@ static bool check_written(const struct trial *trial, const struct outcome *outco
     return good;
 }
 
-/* --- reads
- * ------------------------------------------------------------------------------------- */
+/* --- reads ------------------------------------------------------------------------------------ */
 
 #define VECTORS (DECODE_REGISTERS + 12u) /* all vector registers, after registers and flags */
 
@@ -310,8 +306,7 @@ static bool check_read(struct exec_rig *rig, const struct trial *trial, const st
     return good && complain(trial, "depends on several registers", 0);
 }
 
-/* --- unnecessary dependencies
- * ------------------------------------------------------------------ */
+/* --- unnecessary dependencies ----------------------------------------------------------------- */
 
 struct use {
     unsigned ended;
@@ -348,8 +343,7 @@ static void list_needless(const struct trial *trial, const struct use *use)
         complain(trial, "no vector registers:", 1);
 }
 
-/* --- all forms ----------------------------------------------------------------------------------
- */
+/* --- all forms -------------------------------------------------------------------------------- */
 
 struct walk {
     struct exec_rig rig;

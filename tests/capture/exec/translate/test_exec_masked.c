@@ -57,8 +57,7 @@ static void test_suppression(void)
     CU_ASSERT_EQUAL(failed, 0);
 }
 
-/* --- on the processor ---------------------------------------------------------------------------
- */
+/* --- on the processor ------------------------------------------------------------------------- */
 
 #define PAGE   4096u
 #define MAPPED 0x50001000u /* a page between two unmapped ones */

@@ -249,8 +249,7 @@ static void test_forms(void)
     }
 }
 
-/* --- blocks that reuse registers
- * ---------------------------------------------------------------- */
+/* --- blocks that reuse registers -------------------------------------------------------------- */
 
 #define BASE   3u /* rbx and r13 point into the data, */
 #define BASE_2 13u
@@ -469,8 +468,7 @@ static void test_blocks(void)
     exec_rig_end(&rig);
 }
 
-/* --- string instructions between accesses through the registers that they change
- * ---------------- */
+/* --- string instructions between accesses through the registers that they change -------------- */
 
 #define COUNT 3u /* maximum number of repetitions */
 

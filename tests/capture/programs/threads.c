@@ -316,8 +316,8 @@ static void generated(void)
     for (int i = 1; i <= 200; i++) {
         while (atomic_load(&made) != i)
             usleep(1);
-        __cpuid(0, a, b, c,
-                d); /* required before running code that another processor has written */
+        /* required before running code that another processor has written */
+        __cpuid(0, a, b, c, d);
         sum += ((function *)(uintptr_t)code)();
         atomic_store(&ran, i);
     }

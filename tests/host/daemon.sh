@@ -17,6 +17,10 @@ await() {
     fail "timed out waiting for: $*"
 }
 
+# Whether process PID has a thread for signals, and whether no signal to it is pending.
+takes_signals() { grep -q signals /proc/"$1"/task/*/comm; }
+took_signals() { ! grep -q '^ShdPnd:.*[1-9a-f]' /proc/"$1"/status; }
+
 # Adds a capture of an endless virtual board into out/NAME to the configuration "conf". Further arguments are
 # lines of its section; "board = ..." and "output = ..." replace the defaults.
 add_capture() {

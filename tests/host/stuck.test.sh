@@ -39,11 +39,9 @@ grep -q '^bustapd: ended at once by a second signal; ' log
 # the configuration
 bustapd -c never 2>>log &
 daemon=$!
-takes_signals() { grep -q signals /proc/"$daemon"/task/*/comm; }
-await takes_signals
+await takes_signals "$daemon"
 kill -TERM "$daemon"
-is_heard() { ! grep -q '^ShdPnd:.*[1-9a-f]' /proc/"$daemon"/status; }
-await is_heard
+await took_signals "$daemon"
 end_daemon
 [ "$ended" -eq 143 ] || fail "the configuration: exit status $ended"
 

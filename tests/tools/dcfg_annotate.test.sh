@@ -1,5 +1,5 @@
 #!/bin/bash
-# `bustap dcfg annotate` agrees with what was fetched, with objdump, and with `bustap dcfg blocks`.
+# `bustap dcfg annotate` agrees with the fetches, with objdump, and with `bustap dcfg blocks`.
 set -eu -o pipefail
 PATH="$BUILD/tests/e2e:$PATH"
 
@@ -8,29 +8,29 @@ fail() {
     exit 1
 }
 
-# rows FILTER ARGUMENT...: FILTER, of jq, of each row of the annotation
+# rows FILTER ARGUMENT...: applies jq's FILTER to each row of the annotation
 rows() {
     local filter=$1
     shift
     bustap dcfg annotate --json "$@" 2>/dev/null | jq -r ".functions[].rows[] | $filter"
 }
 
-# --- a random program: every instruction was executed as often as it was fetched ---
+# --- a random program: the executions of each instruction equal its fetches ---
 for seed in 1 2 3 4; do
     make_fetches --program "$seed" 20000 "p$seed" >fetches.byu
     bustap dcfg build fetches.byu --image "p$seed.user" --image "p$seed.kernel" -o g.json 2>/dev/null
     bustap dump fetches.byu | awk '{ sub(/^0*/, ""); count["0x" $1]++ } END { for (a in count) print a, count[a] }' | sort >fetched
     rows '"\(.address) \(.executions)"' g.json | sort >annotated
     diff fetched annotated >differences || fail "seed $seed: $(head -5 differences)"
-    # each has its text
+    # each instruction has a text
     rows 'select(.instruction == null)' g.json >without
     [ ! -s without ] || fail "seed $seed: instructions without text"
-    # the functions' sums are those of the blocks, and of the graph
+    # sums by function equal those of the blocks and of the graph
     total=$(bustap dcfg blocks --json g.json | jq .instructions)
     [ "$(rows .instructions g.json | awk '{ n += $1 } END { print n }')" = "$total" ] || fail "seed $seed: $total"
 done
 
-# --- the example, which has names: sums by function, against the blocks' table ---
+# --- the example with names: sums by function equal those of the table of blocks ---
 make_dcfg example.json
 bustap dcfg blocks --json example.json | jq -r '.blocks[] | "\(.instructions) \(.symbol)"' |
     sed 's/ fill_clear$/ fill/' >blocks
@@ -42,10 +42,10 @@ done
 diff blocks.sums annotated.sums
 bustap dcfg annotate --json example.json 2>/dev/null |
     jq -e '[.functions[] | .instructions == ([.rows[].instructions] | add)] | all' >/dev/null
-# threads add up
+# the sum of all threads
 bustap dcfg annotate --json --thread all example.json 2>/dev/null |
     jq -e '[.functions[].rows[] | .executions == .thread_0 + .thread_1] | all' >/dev/null
-# standard input; a reader that goes away; a full disk
+# standard input; a reader that closes early; a full disk
 diff <(bustap dcfg annotate - <example.json 2>/dev/null) <(bustap dcfg annotate example.json 2>/dev/null)
 for form in '' --csv --json; do
     # shellcheck disable=SC2086
@@ -58,7 +58,7 @@ for form in '' --csv --json; do
     grep -qx 'bustap: cannot write standard output: No space left on device' complaints
 done
 
-# --- files that a graph names may be anything ---
+# --- a graph may name any file ---
 mkfifo pipe
 sed 's|/opt/example/example|pipe|; s|src/fill.c|pipe|' example.json >evil.json
 timeout 60 bustap dcfg annotate evil.json >out 2>complaints
@@ -66,7 +66,7 @@ grep -qx 'bustap: pipe: is not a file: its blocks are shown without instructions
 sed 's|/opt/example/example|/dev/zero|; s|src/fill.c|/dev/zero|' example.json >evil.json
 timeout 60 bustap dcfg annotate evil.json >out 2>&1
 
-# --- a program with source: what a reader sees ---
+# --- a program with source lines ---
 cat >p.c <<'EOF'
 int table[10];
 int main(int count, char **arguments)
@@ -88,7 +88,7 @@ objdump --disassemble=main -w p | sed -n 's/^ *\([0-9a-f]*\):\t\([^\t]*[0-9a-f]\
 read -r branch head < <(objdump -d -w --no-show-raw-insn p | sed -n '/<main>:/,/^$/p' |
     sed -n 's/^ *\([0-9a-f]*\):\tj[a-z]* *\([0-9a-f]*\) .*/\1 \2/p' |
     awk '{ if (length($2) < length($1) || (length($1) == length($2) && $2 < $1)) print }' | head -n 1)
-# the fetches of main: ten times through the loop, and over what is not executed
+# the fetches of main: ten iterations of the loop, then past code that is not executed
 awk -v head="$head" -v branch="$branch" '
     { at[NR] = $1; size[NR] = $2; if ($1 == head) first = NR; if ($1 == branch) last = NR }
     END {
@@ -108,14 +108,14 @@ grep -Eq " 10 +9  0x$branch +\\\\-- j[a-z]* 0x$head" out || fail "no arrow from 
 grep -q '  p\.c:7  sum += table\[i\] \* count;$' out || fail "no source: $(cat out)"
 bustap dcfg annotate --syntax att p.json main | grep -Eq 'j[a-z]* 0x[0-9a-f]+' || fail 'no AT&T syntax'
 bustap dcfg annotate --syntax att p.json main | grep -q '%e' || fail 'no registers of AT&T syntax'
-# a column for what is not certain is not needed
-! grep -q CONFIDENCE out || fail 'a column without need'
+# no column CONFIDENCE: all counts are certain
+! grep -q CONFIDENCE out || fail 'a column CONFIDENCE'
 
-# all instructions: those of objdump, in order
+# --all prints the instructions of objdump, in order
 rows .address --all p.json main | sed 's/^0x//' | diff <(cut -d ' ' -f 1 code) - || fail "not all instructions"
-[ "$(rows .executions --all p.json main | grep -cx 0)" -gt 0 ] || fail "everything was executed"
+[ "$(rows .executions --all p.json main | grep -cx 0)" -gt 0 ] || fail "no instruction without executions"
 
-# the file moved, and is given; it is another one
+# the file is missing; moved, and given with --image; rebuilt
 mv p moved
 bustap dcfg annotate p.json main >nothing 2>complaints
 grep -q '^bustap: p: No such file or directory: its blocks are shown without instructions$' complaints ||

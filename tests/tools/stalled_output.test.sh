@@ -2,7 +2,7 @@
 # bustap capture and exec while standard error or standard output is not read: the capture continues, signals work, and
 # the end does not wait; output that is read late is complete.
 set -eu
-. "$TOP/tests/host/daemon.sh" # fail, await
+. "$TOP/tests/host/daemon.sh" # fail, await, takes_signals, took_signals
 
 # stall NAME: a pipe of one page; its reader starts reading at SIGUSR1.
 stall() {
@@ -86,11 +86,9 @@ kill "$reader"
 mkfifo never
 bustap capture -q --board virtual:replay=never -o a/never 2>err &
 capture=$!
-takes_signals() { grep -q signals /proc/"$capture"/task/*/comm; }
-await takes_signals
+await takes_signals "$capture"
 kill -INT "$capture"
-is_heard() { ! grep -q '^ShdPnd:.*[1-9a-f]' /proc/"$capture"/status; }
-await is_heard
+await took_signals "$capture"
 kill -INT "$capture"
 status=0
 wait "$capture" || status=$?

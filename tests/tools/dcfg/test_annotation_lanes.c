@@ -1,4 +1,4 @@
-/* Arrows beside an annotation: how they look, and that none overlaps another. */
+/* Arrows beside an annotation: their form, and that they do not overlap. */
 #include "tests/suites.h"
 #include "tests/support/random.h"
 #include "tools/dcfg/annotation_lanes.h"
@@ -8,7 +8,7 @@
 
 #define ROWS 12u
 
-/* The arrows of jumps between ROWS rows, a line each. */
+/* Draws the arrows of jumps between ROWS rows, one line each. */
 static void draw(struct annotation_jump *jumps, uint32_t count, char picture[1000])
 {
     struct annotation annotation = {.row_count = ROWS, .jumps = jumps, .jump_count = count};
@@ -32,13 +32,13 @@ static void test_pictures(void)
     draw(nested, 2, picture);
     CU_ASSERT_STRING_EQUAL(picture, "/-->\n|/->\n||  \n|\\--\n|   \n\\---\n"
                                     "    \n    \n    \n    \n    \n    \n");
-    /* two to one row share a lane; one that crosses gets another */
+    /* two to one row share a lane; a crossing one has another */
     struct annotation_jump shared[] = {
         {.from = 2, .to = 8}, {.from = 4, .to = 8}, {.from = 9, .to = 3}};
     draw(shared, 3, picture);
     CU_ASSERT_STRING_EQUAL(picture, "    \n    \n /--\n/|->\n|+--\n||  \n||  \n||  \n|\\->\n\\---\n"
                                     "    \n    \n");
-    /* to itself */
+    /* a jump to itself */
     struct annotation_jump self[] = {{.from = 6, .to = 6}};
     draw(self, 1, picture);
     CU_ASSERT_STRING_EQUAL(picture, "   \n   \n   \n   \n   \n   \n+->\n   \n   \n   \n   \n   \n");

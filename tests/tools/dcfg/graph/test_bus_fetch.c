@@ -187,7 +187,7 @@ static size_t next_step(const struct bus_step *steps, size_t count, size_t at, u
     return at;
 }
 
-/* The index of a step among those executed, from at on; the count if it is not there. */
+/* The index of a step among those executed, from at on; the count if it is missing. */
 static size_t find(const struct bus_rig *rig, size_t at, const struct bus_step *step)
 {
     while (at < rig->executed &&

@@ -368,13 +368,12 @@ static void signal_rig_end(struct signal_rig *rig)
 static void test_signal_in_system_call(void)
 {
     const uint32_t at = SMALL_RIG_AT;
-    struct record behind[] = {{.address = at, .size = 1},     {.address = at + 1, .size = 2},
-                              {.address = at + 5, .size = 1}, {.address = at + 6, .size = 1},
-                              {.address = at + 7, .size = 2}, {.address = at + 3, .size = 1}};
-    struct record again[] = {behind[0], behind[1], behind[2], behind[3],
-                             behind[4], behind[1], behind[5]};
+    struct record after[] = {{.address = at, .size = 1},     {.address = at + 1, .size = 2},
+                             {.address = at + 5, .size = 1}, {.address = at + 6, .size = 1},
+                             {.address = at + 7, .size = 2}, {.address = at + 3, .size = 1}};
+    struct record again[] = {after[0], after[1], after[2], after[3], after[4], after[1], after[5]};
     struct signal_rig rig;
-    signal_rig_start(&rig, behind, 6);
+    signal_rig_start(&rig, after, 6);
     CU_ASSERT_EQUAL(count_type(&rig, DCFG_EDGE_SYSTEM_CALL), 1);
     CU_ASSERT_EQUAL(count_type(&rig, DCFG_EDGE_SYSTEM_RETURN), 1);
     CU_ASSERT_EQUAL(rig.types.bypass_count, 1);

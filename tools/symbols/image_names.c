@@ -79,8 +79,12 @@ static int add_symbol(struct reading *reading, const GElf_Sym *symbol, const cha
     char *copy = strdup(name);
     if (!copy)
         return BT_MEMORY;
-    rows[names->symbol_count++] = (struct image_symbol){
-        .address = symbol->st_value + reading->image->bias, .size = symbol->st_size, .name = copy};
+    int type = GELF_ST_TYPE(symbol->st_info);
+    rows[names->symbol_count++] =
+        (struct image_symbol){.address = symbol->st_value + reading->image->bias,
+                              .size = symbol->st_size,
+                              .name = copy,
+                              .routine = type == STT_FUNC || type == STT_GNU_IFUNC};
     return 0;
 }
 
@@ -409,7 +413,7 @@ static int read_names(struct image_names *names, const struct image *image, unsi
 
 int image_names_read(struct image_names *names, const struct image *image, struct bt_error *error)
 {
-    return read_names(names, image, ROUTINES | LINES, error);
+    return read_names(names, image, ROUTINES | LINES | CODE, error);
 }
 
 int image_names_read_variables(struct image_names *names, const struct image *image,

@@ -9,6 +9,7 @@ struct image_symbol {
     uint64_t address; /* in memory */
     uint64_t size;
     char *name;
+    bool routine; /* of type STT_FUNC or STT_GNU_IFUNC, not a label */
 };
 
 struct image_line {
@@ -33,10 +34,9 @@ struct image_names {
     size_t line_count;
     char **files; /* paths, each once */
     size_t file_count;
-    struct image_stubs stubs[IMAGE_STUBS_MAX]; /* only from image_names_read_routines */
+    struct image_stubs stubs[IMAGE_STUBS_MAX];
     size_t stub_count;
-    uint64_t *starts; /* addresses of all routines that can be unwound, with a name or not; only
-                         from image_names_read_routines */
+    uint64_t *starts; /* ascending, of all routines that can be unwound, with a name or not */
     size_t start_count;
 };
 
@@ -50,7 +50,7 @@ int image_names_read(struct image_names *names, const struct image *image, struc
 int image_names_read_variables(struct image_names *names, const struct image *image,
                                struct bt_error *error);
 
-/* Faster parts of image_names_read: symbols, with stubs and starts; lines. */
+/* Faster parts of image_names_read: all but lines; lines. */
 int image_names_read_routines(struct image_names *names, const struct image *image,
                               struct bt_error *error);
 int image_names_read_lines(struct image_names *names, const struct image *image,

@@ -2,7 +2,7 @@
 
 #include "tools/dcfg/graph/edge_types.h"
 #include "tools/dcfg/graph/routines.h"
-#include "tools/symbols/image_names.h"
+#include "tools/dcfg/graph/tail_calls.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +18,7 @@ struct assembled_range {
     uint64_t size;
     uint32_t first_block; /* in order of addresses */
     uint32_t block_count;
+    struct image_names names; /* none without a file */
 };
 
 struct assembly {
@@ -27,6 +28,7 @@ struct assembly {
     struct dcfg *dcfg;
     struct dcfg_process *process;
     struct edge_types types;
+    struct function_starts starts;
     struct routines routines;
     struct assembled_range *ranges;
     uint32_t range_count;
@@ -133,6 +135,20 @@ static int find_ranges(struct assembly *assembly, struct bt_error *error)
     return 0;
 }
 
+static int read_names(struct assembly *assembly, struct bt_error *error)
+{
+    int result = 0;
+    for (uint32_t i = 0; i < assembly->range_count && result == 0; i++) {
+        struct assembled_range *range = &assembly->ranges[i];
+        if (range->image)
+            result = image_names_read(&range->names, range->image, error);
+        if (result == 0 && range->image &&
+            function_starts_add(&assembly->starts, i, &range->names) != 0)
+            result = bt_fail(error, BT_MEMORY, "no memory for the functions of the images");
+    }
+    return result;
+}
+
 /* --- edges and routines --- */
 
 static int list_edges(struct assembly *assembly, struct bt_error *error)
@@ -161,7 +177,7 @@ static int list_edges(struct assembly *assembly, struct bt_error *error)
 
 static int find_routines(struct assembly *assembly, struct bt_error *error)
 {
-    const struct routines_graph graph = {
+    struct routines_graph graph = {
         .nodes = (uint32_t)assembly->graph->block_count,
         .edges = assembly->graph->edge_count + assembly->types.bypass_count,
         .sources = assembly->sources,
@@ -169,7 +185,16 @@ static int find_routines(struct assembly *assembly, struct bt_error *error)
         .types = assembly->edge_types,
         .images = assembly->range_of,
     };
-    return routines_find(&assembly->routines, &graph, error);
+    bool *entered = calloc(assembly->graph->block_count + 1, sizeof *entered);
+    int result =
+        entered ? tail_calls_find(entered, &assembly->starts, &graph, assembly->graph) : BT_MEMORY;
+    graph.entered = entered;
+    if (result == 0)
+        result = routines_find(&assembly->routines, &graph, error);
+    else
+        bt_fail(error, BT_MEMORY, "no memory for the routines of %u blocks", graph.nodes);
+    free(entered);
+    return result;
 }
 
 static int add_edges(struct assembly *assembly, struct bt_error *error)
@@ -206,20 +231,18 @@ static int add_file(struct assembly *assembly, const char *name, uint32_t *id,
 static int add_names(struct assembly *assembly, const struct assembled_range *range,
                      struct bt_error *error)
 {
-    struct image_names names;
-    int result = image_names_read(&names, range->image, error);
-    if (result != 0)
-        return result;
+    const struct image_names *names = &range->names;
+    int result = 0;
     uint32_t first_file = assembly->files + 1;
     uint32_t id;
-    for (size_t i = 0; i < names.file_count && result == 0; i++)
-        result = add_file(assembly, names.files[i], &id, error);
-    for (size_t i = 0; i < names.symbol_count && result == 0; i++)
-        result = dcfg_add_symbol(assembly->process, names.symbols[i].address - range->load_address,
-                                 names.symbols[i].size, names.symbols[i].name,
-                                 strlen(names.symbols[i].name), error);
-    for (size_t i = 0; i < names.line_count && result == 0; i++) {
-        const struct image_line *line = &names.lines[i];
+    for (size_t i = 0; i < names->file_count && result == 0; i++)
+        result = add_file(assembly, names->files[i], &id, error);
+    for (size_t i = 0; i < names->symbol_count && result == 0; i++)
+        result = dcfg_add_symbol(assembly->process, names->symbols[i].address - range->load_address,
+                                 names->symbols[i].size, names->symbols[i].name,
+                                 strlen(names->symbols[i].name), error);
+    for (size_t i = 0; i < names->line_count && result == 0; i++) {
+        const struct image_line *line = &names->lines[i];
         const struct dcfg_line row = {
             .offset = line->address - range->load_address,
             .size = line->size,
@@ -229,7 +252,6 @@ static int add_names(struct assembly *assembly, const struct assembled_range *ra
         };
         result = dcfg_add_line(assembly->process, &row, error);
     }
-    image_names_clear(&names);
     return result;
 }
 
@@ -319,7 +341,7 @@ static int add_image(struct assembly *assembly, uint32_t number, uint32_t *routi
         image.file_name_id = assembly->unknown;
     if (result == 0)
         result = dcfg_add_image(assembly->process, &image, error);
-    if (result == 0 && range->image)
+    if (result == 0)
         result = add_names(assembly, range, error);
     if (result == 0)
         result = add_blocks(assembly, range, error);
@@ -353,6 +375,9 @@ static void assembly_clear(struct assembly *assembly)
 {
     edge_types_clear(&assembly->types);
     routines_clear(&assembly->routines);
+    for (uint32_t i = 0; i < assembly->range_count; i++)
+        image_names_clear(&assembly->ranges[i].names);
+    function_starts_clear(&assembly->starts);
     free(assembly->ranges);
     free(assembly->range_of);
     free(assembly->sources);
@@ -374,6 +399,8 @@ int assemble_dcfg(struct dcfg **dcfg, const struct flow_graph *graph, const stru
         bt_fail(error, BT_MEMORY, "no memory for the graph");
     else if (assembly.dcfg)
         result = find_ranges(&assembly, error);
+    if (result == 0)
+        result = read_names(&assembly, error);
     if (result == 0)
         result = edge_types_find(&assembly.types, graph, images, error);
     if (result == 0)

@@ -15,8 +15,7 @@ struct ways {
     uint32_t *stack;
 };
 
-/* Whether an edge stays within a routine. */
-static bool stays(const struct routines_graph *graph, size_t edge)
+bool routines_stays(const struct routines_graph *graph, size_t edge)
 {
     uint32_t source = graph->sources[edge];
     uint32_t target = graph->targets[edge];
@@ -58,9 +57,12 @@ static void find_entries(struct ways *ways, const struct routines_graph *graph,
                          const struct digraph *inner)
 {
     for (size_t e = 0; e < graph->edges; e++)
-        if (graph->targets[e] != ROUTINES_OUTSIDE && !stays(graph, e) &&
+        if (graph->targets[e] != ROUTINES_OUTSIDE && !routines_stays(graph, e) &&
             !comes_back(graph->types[e]))
             reach(ways, inner, graph->targets[e]);
+    for (uint32_t node = 0; graph->entered && node < graph->nodes; node++)
+        if (graph->entered[node])
+            reach(ways, inner, node);
     for (size_t e = 0; e < graph->edges; e++)
         if (graph->targets[e] != ROUTINES_OUTSIDE && comes_back(graph->types[e]) &&
             !ways->reached[graph->targets[e]])
@@ -83,7 +85,7 @@ static int make_ways(struct ways *ways, const struct routines_graph *graph, stru
     if (!ways->sources || !ways->targets || !ways->stack || !ways->entered || !ways->reached)
         return bt_fail(error, BT_MEMORY, "no memory for the routines of %u blocks", graph->nodes);
     for (size_t e = 0; e < graph->edges; e++) {
-        if (!stays(graph, e))
+        if (!routines_stays(graph, e))
             continue;
         ways->sources[ways->count] = graph->sources[e];
         ways->targets[ways->count++] = graph->targets[e];

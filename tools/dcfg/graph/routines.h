@@ -2,10 +2,10 @@
  * Routines (DCFG 1.00, section 2.14), their dominators and loops.
  *
  * Entries are nodes entered from outside: targets of entry, call, system call and context change
- * edges, and of every edge from another image. A root before all entries makes one dominator tree:
- * the root's children are the entries, and a routine is all that its entry dominates. So each node
- * is in one routine, each routine has one entry, and a node that several routines jump to is a
- * routine itself.
+ * edges, of every edge from another image, and of tail calls. A root before all entries makes one
+ * dominator tree: the root's children are the entries, and a routine is all that its entry
+ * dominates. So each node is in one routine, each routine has one entry, and a node that several
+ * routines jump to is a routine itself.
  */
 #ifndef TOOLS_DCFG_GRAPH_ROUTINES_H
 #define TOOLS_DCFG_GRAPH_ROUTINES_H
@@ -22,6 +22,7 @@ struct routines_graph {
     const uint32_t *targets;
     const uint8_t *types;   /* enum dcfg_edge_type */
     const uint32_t *images; /* by node; NULL: a single image */
+    const bool *entered;    /* by node: a tail call enters it; NULL: none does */
 };
 
 struct routine {
@@ -40,6 +41,9 @@ struct routines {
     uint32_t *exits;      /* nodes with an edge that leaves the routine */
     struct loops loops;
 };
+
+/* Whether an edge stays within a routine, unless it leads to an entry. */
+bool routines_stays(const struct routines_graph *graph, size_t edge);
 
 /* Finds the routines in nearly linear time. 0 or BT_MEMORY; free with routines_clear. */
 int routines_find(struct routines *routines, const struct routines_graph *graph,

@@ -124,6 +124,7 @@ static bool continues(const struct batch *batch, const struct batch *part)
 static void join(struct batch *batch, const struct batch *part)
 {
     batch->parts += part->parts;
+    batch->events |= part->events;
     if (batch->count > 0 && part->gap.chosen) {
         batch->records[batch->count].attribute |= ATTRIBUTE_PART;
         batch->parts++;

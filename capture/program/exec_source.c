@@ -37,6 +37,8 @@ static int next(struct source *source, struct batch *batch, int timeout_ms, stru
     batch->count = count;
     if (record_ring_has_parts(exec->ring))
         take_marks(batch);
+    if (record_ring_has_events(exec->ring))
+        batch->events = records_have_events(batch->records, count);
     batch->first_index = exec->records;
     batch->first_tick = exec->tick + batch->records[0].time;
     batch->last_tick = exec->tick + records_time(batch->records, count);

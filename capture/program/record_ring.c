@@ -26,6 +26,7 @@ struct record_ring {
     _Atomic uint32_t ended;
     _Atomic uint64_t filtered;
     _Atomic uint32_t has_parts;
+    _Atomic uint32_t has_events;
     _Alignas(LINE) _Atomic uint64_t taken;
     _Atomic uint32_t taken_events; /* futex of the producer */
     _Atomic uint32_t closed;
@@ -42,6 +43,7 @@ struct record_ring *record_ring_at(void *memory, const struct alive *taker)
     atomic_store(&ring->ended, 0);
     atomic_store(&ring->filtered, 0);
     atomic_store(&ring->has_parts, 0);
+    atomic_store(&ring->has_events, 0);
     atomic_store(&ring->closed, 0);
     ring->taker = *taker;
     return ring;
@@ -128,6 +130,12 @@ void record_ring_begin_part(struct record_ring *ring, struct record *first)
     atomic_store(&ring->has_parts, 1);
 }
 
+void record_ring_set_event(struct record_ring *ring, struct record *fetch, enum record_event event)
+{
+    fetch->attribute = (uint8_t)((fetch->attribute & ~ATTRIBUTE_EVENT) | event);
+    atomic_store(&ring->has_events, 1);
+}
+
 void record_ring_add_filtered(struct record_ring *ring, uint64_t count)
 {
     atomic_fetch_add(&ring->filtered, count);
@@ -200,6 +208,11 @@ uint64_t record_ring_filtered(const struct record_ring *ring)
 bool record_ring_has_parts(const struct record_ring *ring)
 {
     return atomic_load(&ring->has_parts);
+}
+
+bool record_ring_has_events(const struct record_ring *ring)
+{
+    return atomic_load(&ring->has_events);
 }
 
 void record_ring_close(struct record_ring *ring)

@@ -34,6 +34,9 @@ int record_ring_put(struct record_ring *ring, const struct record *records, size
 /* Marks *first, the next record to be put, as the first one after a gap. */
 void record_ring_begin_part(struct record_ring *ring, struct record *first);
 
+/* Gives *fetch, one of the next records to be put, an event. */
+void record_ring_set_event(struct record_ring *ring, struct record *fetch, enum record_event event);
+
 /* Adds to the number of records that a filter has removed. */
 void record_ring_add_filtered(struct record_ring *ring, uint64_t count);
 
@@ -53,6 +56,7 @@ bool record_ring_take(struct record_ring *ring, struct record *records, size_t c
 
 /* Whether records that were taken may have marks. */
 bool record_ring_has_parts(const struct record_ring *ring);
+bool record_ring_has_events(const struct record_ring *ring);
 
 /* Number of records that a filter has removed so far. */
 uint64_t record_ring_filtered(const struct record_ring *ring);

@@ -20,6 +20,7 @@ enum { HEADER_PAYLOAD = 424, DATA_PAYLOAD = 104, CLOSING_PAYLOAD = 344 };
 
 #define GAP_CHOSEN    1u
 #define GAP_PARTS     2u
+#define GAP_EVENTS    4u
 #define GAP_UNCOUNTED (GAP_MILLISECONDS_MAX + 1u) /* the bit above the milliseconds */
 enum { GZIP_TRAILER_BYTES = 8, EMPTY_DEFLATE_BYTES = 2, FORMAT_VERSION = 1 };
 
@@ -145,7 +146,8 @@ size_t capture_data_member_bound(size_t count)
 
 static void put_batch(uint8_t *p, const struct batch *batch)
 {
-    bytes_put16(p + 2, (batch->gap.chosen ? GAP_CHOSEN : 0) | (batch->parts > 0 ? GAP_PARTS : 0));
+    bytes_put16(p + 2, (batch->gap.chosen ? GAP_CHOSEN : 0) | (batch->parts > 0 ? GAP_PARTS : 0) |
+                           (batch->events ? GAP_EVENTS : 0));
     bytes_put32(p + 8, (uint32_t)batch->count);
     bytes_put32(p + 12, batch->gap.milliseconds | (batch->gap.uncounted ? GAP_UNCOUNTED : 0));
     bytes_put64(p + 16, batch->first_index);
@@ -227,6 +229,7 @@ static void get_batch(struct batch *batch, const uint8_t *p)
     batch->gap.uncounted = gap & GAP_UNCOUNTED;
     batch->gap.chosen = bytes_get16(p + 2) & GAP_CHOSEN;
     batch->parts = batch->count > 0 && (bytes_get16(p + 2) & GAP_PARTS);
+    batch->events = batch->count > 0 && (bytes_get16(p + 2) & GAP_EVENTS);
     if (batch->gap.uncounted && batch->gap.milliseconds == 0)
         batch->gap.milliseconds = 1; /* also if the file says 0 */
     batch->first_index = bytes_get64(p + 16);

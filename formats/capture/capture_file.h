@@ -32,8 +32,8 @@ struct capture_member {
     uint32_t member_bytes; /* the whole member: header, deflate stream, trailer */
     union {
         struct capture_info info; /* CAPTURE_MEMBER_HEADER */
-        struct batch batch; /* CAPTURE_MEMBER_DATA; records is NULL, parts is 1 if the member may
-                               have parts */
+        struct batch batch; /* CAPTURE_MEMBER_DATA; records is NULL, parts is 1 and events true if
+                               the member may have some */
         struct capture_totals totals; /* CAPTURE_MEMBER_CLOSING */
     };
 };

@@ -30,7 +30,7 @@ struct trace_members {
     uint64_t ordinal;        /* of the next record in the file */
     size_t skip;             /* records to skip in the next data member after a seek */
     struct bt_error pending; /* an error of a seek, for the next call to return; code 0: none */
-    /* a member that is larger than the caller's batch, or has parts: records [position, held.count)
+    /* a member that is larger than the caller's batch, or has marks: records [position, held.count)
      * are pending; held.first_tick is that of the record at position */
     struct batch held;
     size_t position;
@@ -159,13 +159,34 @@ static void pass(struct trace_members *members, size_t count)
 }
 
 /* Derives gap and parts from the marks of a batch's records, from the first one on. */
-static void take_marks(const struct trace_members *members, struct batch *batch, bool begins)
+static void take_parts(const struct trace_members *members, struct batch *batch, bool begins)
 {
     if (batch->records[0].attribute & ATTRIBUTE_PART) {
         batch->gap.chosen |= !begins;
         batch->records[0].attribute &= (uint8_t)~ATTRIBUTE_PART;
     }
     batch->parts = members->keeps_parts ? (uint32_t)records_parts(batch->records, batch->count) : 0;
+}
+
+/* Derives the event, or events, from the attributes of a batch's records. */
+static void take_events(const struct trace_members *members, struct batch *batch)
+{
+    struct record *first = batch->records;
+    if (members->keeps_parts) {
+        batch->events = records_have_events(batch->records, batch->count);
+        return;
+    }
+    batch->event = first->type == REQUEST_FETCH ? first->attribute & ATTRIBUTE_EVENT : EVENT_NONE;
+    first->attribute &= (uint8_t)~ATTRIBUTE_EVENT;
+}
+
+/* The bits of attributes that end a batch. */
+static uint8_t marks_of(const struct trace_members *members, const struct batch *member)
+{
+    if (members->keeps_parts)
+        return 0;
+    return (uint8_t)((member->parts > 0 ? ATTRIBUTE_PART : 0) |
+                     (member->events ? ATTRIBUTE_EVENT : 0));
 }
 
 /* Fills batch from the held member. */
@@ -177,8 +198,8 @@ static int hand_out(struct trace_members *members, struct batch *batch)
     if (count > batch->capacity)
         count = batch->capacity;
     const struct record *from = held->records + members->position;
-    if (held->parts > 0 && !members->keeps_parts)
-        count = records_until_part(from, count);
+    if (marks_of(members, held) != 0)
+        count = records_until_mark(from, count, marks_of(members, held));
     memcpy(batch->records, from, count * sizeof *from);
     batch->count = count;
     batch->first_index = held->first_index + members->position;
@@ -190,7 +211,9 @@ static int hand_out(struct trace_members *members, struct batch *batch)
         batch->gap = held->gap;
     }
     if (held->parts > 0)
-        take_marks(members, batch, begins);
+        take_parts(members, batch, begins);
+    if (held->events)
+        take_events(members, batch);
     pass(members, count);
     members->ordinal += count;
     return 1;
@@ -301,8 +324,8 @@ static int take_records(struct trace_members *members, const struct capture_memb
                         struct batch *batch, struct bt_error *error)
 {
     const struct batch *description = &member->batch;
-    bool direct =
-        members->skip == 0 && description->count <= batch->capacity && description->parts == 0;
+    bool direct = members->skip == 0 && description->count <= batch->capacity &&
+                  description->parts == 0 && !description->events;
     int result = direct ? 0 : hold(members, description, error);
     if (result < 0)
         return result;
@@ -318,6 +341,8 @@ static int take_records(struct trace_members *members, const struct capture_memb
         whole.batch.records = direct ? batch->records : members->held.records;
         if (description->parts > 0)
             whole.batch.parts = (uint32_t)count_parts(&whole.batch);
+        whole.batch.events =
+            description->events && records_have_events(whole.batch.records, whole.batch.count);
         members->watcher(members->watcher_context, &whole);
     }
     trace_input_consume(members->input, member->member_bytes);

@@ -62,7 +62,8 @@ void trace_reader_watch(struct trace_reader *reader, trace_watcher *watcher, voi
  * batch.records (valid during the call). */
 void trace_reader_watch_all(struct trace_reader *reader, trace_watcher *watcher, void *context);
 
-/* Makes batches continue across chosen gaps: records are marked, and counted in `parts`. */
+/* Makes batches continue across chosen gaps and events: records are marked; gaps are counted in
+ * `parts`, and `events` is set. */
 void trace_reader_keep_parts(struct trace_reader *reader);
 
 /*

@@ -50,6 +50,9 @@ struct NAMED_FIELDS batch {
     struct gap gap;         /* just before records[0]; requests lost in it are in `lost` */
     uint32_t parts; /* number of records after the first with the mark ATTRIBUTE_PART; 0 in batches
                        of trace_reader.h, which end before such a record */
+    bool events;    /* the attributes of the records, the first included, may have events;
+                       false in batches of trace_reader.h, which end before such a record */
+    uint8_t event;  /* enum record_event of the first record; only in those batches */
     int64_t host_time_ns; /* host's CLOCK_REALTIME when the first record arrived; 0 if unknown */
 };
 

@@ -98,10 +98,18 @@ size_t records_parts(const struct record *records, size_t count)
     return parts;
 }
 
-size_t records_until_part(const struct record *records, size_t count)
+bool records_have_events(const struct record *records, size_t count)
+{
+    uint8_t attributes = 0;
+    for (size_t i = 0; i < count; i++)
+        attributes |= records[i].attribute;
+    return attributes & ATTRIBUTE_EVENT;
+}
+
+size_t records_until_mark(const struct record *records, size_t count, uint8_t mask)
 {
     size_t until = 1;
-    while (until < count && !(records[until].attribute & ATTRIBUTE_PART))
+    while (until < count && !(records[until].attribute & mask))
         until++;
     return until;
 }

@@ -14,6 +14,7 @@
 #include "formats/base/bytes.h"
 #include "formats/base/named_fields.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -56,6 +57,16 @@ enum attribute {
 /* A mark in the attribute, valid if `parts` of struct batch says so: a chosen gap is before this
  * record. */
 #define ATTRIBUTE_PART 0x80u
+
+/* What happened to the processor before this record, in the attribute; valid if `events` of struct
+ * batch says so. Records that are not fetches have no event. */
+#define ATTRIBUTE_EVENT 0x70u
+enum record_event {
+    EVENT_NONE = 0x00,
+    EVENT_SIGNAL = 0x10,        /* a signal: the record is the first of the handler */
+    EVENT_SIGNAL_RETURN = 0x20, /* the handler returned */
+    EVENT_THREAD = 0x30         /* the thread ended: this and later records are of another one */
+};
 
 /* A record in memory: native byte order, the same 12 bytes. */
 struct NAMED_FIELDS record {
@@ -123,7 +134,11 @@ size_t records_until_saturated(const struct record *records, size_t count);
 /* Number of records with the mark ATTRIBUTE_PART. */
 size_t records_parts(const struct record *records, size_t count);
 
-/* Number of leading records before the next one with that mark. count >= 1; returns 1 to count. */
-size_t records_until_part(const struct record *records, size_t count);
+/* Whether any record has an event. */
+bool records_have_events(const struct record *records, size_t count);
+
+/* Number of leading records before the next one with any of these bits in its attribute. count >=
+ * 1; returns 1 to count. */
+size_t records_until_mark(const struct record *records, size_t count, uint8_t mask);
 
 #endif

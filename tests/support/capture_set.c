@@ -41,6 +41,15 @@ uint64_t capture_set_file_requests(const struct capture_set *set, uint32_t file)
     return set->file_records + lost_in_file(set, file);
 }
 
+static void add_events(struct record *records, uint32_t count, uint32_t events)
+{
+    static const enum record_event kinds[] = {EVENT_SIGNAL, EVENT_SIGNAL_RETURN, EVENT_THREAD};
+    for (uint32_t i = 0; i < events && 2 * i < count; i++) {
+        records[2 * i].type = REQUEST_FETCH;
+        records[2 * i].attribute |= kinds[i % 3];
+    }
+}
+
 /* Writes one block of count records, after a loss and a gap. */
 static int put_block(struct progress *progress, uint32_t count, const struct batch *before,
                      bool skew, bool leave_out)
@@ -53,6 +62,8 @@ static int put_block(struct progress *progress, uint32_t count, const struct bat
     records_fill_like_a_bus(batch.records, count, &progress->random);
     for (uint32_t i = 0; i < batch.parts; i++)
         batch.records[3 * i + 3].attribute |= ATTRIBUTE_PART;
+    if (batch.events)
+        add_events(batch.records, count, progress->set->events);
     batch.lost.first_tick = progress->tick;
     batch.first_tick = progress->tick + batch.records[0].time;
     if (skew)
@@ -85,6 +96,7 @@ static int put_blocks(struct progress *progress, uint32_t number)
                                       .uncounted = set->gap_uncounted,
                                       .chosen = set->gap_chosen};
             before.parts = set->gap_parts;
+            before.events = set->events > 0;
         }
         uint32_t count = left < set->block_records ? left : set->block_records;
         bool skew = set->lie == LIE_TICK && block == 1 && number == set->files;
@@ -141,7 +153,7 @@ static int put_file(struct progress *progress, const char *prefix, uint32_t numb
                                 .keep = set->keep,
                                 .file_started_ns = STARTED_NS + (int64_t)(number - 1) * FILE_NS,
                                 .first_index = progress->index};
-    if (set->gap_chosen || set->gap_parts > 0)
+    if (set->gap_chosen || set->gap_parts > 0 || set->events > 0)
         strcpy(info.bus, CAPTURE_BUS_PROGRAM);
     if (set->hostile) {
         strcpy(info.board, CAPTURE_SET_HOSTILE);

@@ -29,6 +29,7 @@ struct capture_set {
     bool gap_chosen;      /* before the same blocks: code that the user left out */
     uint32_t gap_parts;   /* number of such gaps within each of the same blocks, before every third
                              record */
+    uint32_t events;      /* number of fetches in the same blocks with an event, alternating */
     uint64_t lost_at_end; /* by the bus, after the last block of the last file */
     uint64_t after_stop, filtered, above_4gib, undecoded;
     bool unclosed;       /* the last file has no closing member */

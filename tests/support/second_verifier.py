@@ -96,7 +96,8 @@ def read_files(path):
         if kind == 2:
             times = struct.unpack(f"<{len(records) // 4}I", records)[2::3]
             parts = payload[2] & 2 and any(attribute & 0x80 for attribute in records[18::12])
-            files[-1].data.append((payload, times, parts))
+            events = payload[2] & 4 and any(attribute & 0x70 for attribute in records[6::12])
+            files[-1].data.append((payload, times, parts or events))
         else:
             files[-1].closing = payload
     check(files[-1].closing, 4, "no closing member")
@@ -106,7 +107,7 @@ def read_files(path):
 def check_data(file, tick, exact):
     """Rules 6 to 11. Returns the expected index, the previous tick, and whether the last member has records."""
     index, losses = file.first_index, [0] * 4
-    for number, (payload, times, parts) in enumerate(file.data):
+    for number, (payload, times, marks) in enumerate(file.data):
         count, gap, first_index, first_tick, last_tick, *rest = struct.unpack_from("<II9Q", payload, 8)
         lost, lost_first, lost_last = rest[:4], *rest[4:6]
         check(first_index - sum(lost) == index, 6)
@@ -121,7 +122,7 @@ def check_data(file, tick, exact):
             check(lost_first <= lost_last and (not count or lost_last <= first_tick), 10)
             check(tick is None or lost_first >= tick or (number == 0 and lost_first == 0), 10)
         check(gap >> 31 == 0, 11)
-        check(file.is_program or (payload[2] & 1 == 0 and not parts), 11)
+        check(file.is_program or (payload[2] & 1 == 0 and not marks), 11)
         tick, exact, losses = last_tick, count > 0, [a + b for a, b in zip(losses, lost)]
     return index, tick, exact, losses
 

@@ -53,6 +53,7 @@ sound lost_at_end make_capture seed=3 files=2 file_records=30 block_records=30 l
 sound gaps make_capture seed=4 files=2 file_records=30 block_records=10 gap_ms=500 link=3 p
 sound chosen make_capture seed=8 files=2 file_records=30 block_records=10 gap_chosen=1 p
 sound parts make_capture seed=9 files=2 file_records=30 block_records=10 gap_parts=2 p
+sound events make_capture seed=10 files=2 file_records=30 block_records=10 events=5 gap_parts=2 p
 sound ring make_capture seed=5 files=7 removed=4 keep=3 file_records=30 block_records=20 bus=3 p
 sound empty make_capture seed=6 file_records=0 block_records=10 p
 sound joined sh -c 'make_capture seed=7 files=3 file_records=20 block_records=9 x &&

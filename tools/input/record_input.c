@@ -182,6 +182,7 @@ static void skip_records(struct record_input *input, struct batch *batch)
     memmove(batch->records, batch->records + some, batch->count * sizeof *batch->records);
     batch->lost = (struct loss){.first_tick = 0};
     batch->gap = (struct gap){.milliseconds = 0};
+    batch->event = EVENT_NONE;
     input->skip -= some;
 }
 

@@ -134,6 +134,10 @@ int trace_rules_data(struct trace_file *file, const struct batch *batch, bool to
         strcmp(file->info.bus, CAPTURE_BUS_PROGRAM) != 0)
         result = bt_fail(error, BT_DATA,
                          "the block reports a chosen gap, which only captures of programs have");
+    if (result == 0 && batch->events && strcmp(file->info.bus, CAPTURE_BUS_PROGRAM) != 0)
+        result = bt_fail(error, BT_DATA,
+                         "the block reports signals or threads, which only captures of programs "
+                         "have");
     if (result == 0)
         result = check_times(batch, error);
     if (result == 0)

@@ -362,6 +362,57 @@ static void test_parts_kept(void)
     free(file.bytes);
 }
 
+#define EVENTS_AT(record) ((record) % 7 == 0 ? (uint8_t)(0x10 * (1 + (record) / 7 % 3)) : 0)
+
+/* Appends a capture of fetches, every seventh of which has an event. */
+static void append_events(struct members *file)
+{
+    static struct record records[BLOCK];
+    const struct capture_info info = {.id = {1}, .bus = CAPTURE_BUS_PROGRAM, .file_number = 1};
+    struct capture_totals totals = {.end = CAPTURE_END_SOURCE, .final = true, .last_tick = BLOCK};
+    for (size_t i = 0; i < BLOCK; i++)
+        records[i] = (struct record){.address = (uint32_t)i,
+                                     .attribute = (uint8_t)(ATTRIBUTE_WRITE_BACK | EVENTS_AT(i)),
+                                     .time = 1};
+    const struct batch batch = {
+        .records = records, .count = BLOCK, .first_tick = 1, .last_tick = BLOCK, .events = true};
+    members_append_header(file, &info);
+    members_append_data(file, DEFLATE_BEST, &batch);
+    totals.file_records = totals.capture_records = totals.end_index = BLOCK;
+    members_append_closing(file, &totals);
+}
+
+/* A record with an event begins a batch that has the event; attributes have none. Readers that keep
+ * marks get the attributes as they are. */
+static void test_events(void)
+{
+    struct members file = {0};
+    append_events(&file);
+    struct test_path *path = test_path_file(file.bytes, file.size);
+    for (unsigned keeps = 0; keeps < 2; keeps++) {
+        struct trace_reader *reader;
+        struct record room[BLOCK];
+        struct batch batch = {.records = room, .capacity = BLOCK};
+        size_t at = 0;
+        CU_ASSERT_EQUAL_FATAL(trace_reader_open(&reader, test_path_name(path), 0, NULL), 0);
+        if (keeps)
+            trace_reader_keep_parts(reader);
+        for (; source_next(trace_reader_source(reader), &batch, -1, NULL) == 1; at += batch.count) {
+            CU_ASSERT_EQUAL(batch.events, keeps == 1);
+            CU_ASSERT_EQUAL(batch.event, keeps ? EVENT_NONE : EVENTS_AT(at));
+            CU_ASSERT_EQUAL(batch.first_tick, at + 1);
+            for (size_t i = 0; i < batch.count; i++)
+                CU_ASSERT_EQUAL(room[i].attribute,
+                                ATTRIBUTE_WRITE_BACK | (keeps ? EVENTS_AT(at + i) : 0));
+            CU_ASSERT_EQUAL(batch.count, keeps ? BLOCK : at + 7 > BLOCK ? BLOCK - at : 7);
+        }
+        CU_ASSERT_EQUAL(at, BLOCK);
+        source_close(trace_reader_source(reader));
+    }
+    test_path_free(path);
+    free(file.bytes);
+}
+
 static void test_seeking_back_and_forth(void)
 {
     struct members file = {0};
@@ -721,6 +772,7 @@ static const struct test_case cases[] = {
     {"capture, from any record on", test_capture_seek},
     {"parts of a member", test_parts},
     {"parts that are kept", test_parts_kept},
+    {"events", test_events},
     {"seeking back and forth", test_seeking_back_and_forth},
     {"seeking in a pipe", test_seeking_in_a_pipe},
     {"seeking past the buffered bytes", test_seeking_past_buffered},

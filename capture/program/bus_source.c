@@ -7,8 +7,6 @@
     32u /* more than the requests of any record: 255 bytes are 7 of 32, 1 of 16, 1 of 8 and 1 of 7 \
          */
 
-#define AGENTS 7u /* mask of agent numbers */
-
 struct bus_source {
     struct source source;
     struct source *references;
@@ -38,7 +36,8 @@ static size_t split(const struct record *record, struct record *requests)
         requests[count] = *record;
         requests[count].address = record->address + done;
         requests[count].size = (uint8_t)size;
-        requests[count].processor = record->processor & AGENTS;
+        requests[count].processor = record->processor % BUS_SOURCE_AGENTS;
+        requests[count].attribute = record->attribute & (uint8_t)~ATTRIBUTE_EVENT;
         requests[count].time = count == 0 ? record->time : 0;
         done += size;
         count++;

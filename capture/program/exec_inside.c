@@ -41,6 +41,9 @@ struct exec_inside {
     bool elsewhere[THREADS];            /* the thread's instruction is not selected */
     bool gaps[THREADS];                 /* a gap precedes the thread's next record */
     bool any[THREADS];                  /* the thread's ring has received records */
+    uint8_t events[THREADS];            /* by processor: enum record_event before its next fetch */
+    uint32_t names[THREADS];            /* by processor: number of the thread that has it */
+    uint32_t reused;                    /* number of threads whose processor was used before */
     bool detached;                      /* records of this process are discarded */
     bool follows;
     int descriptor; /* of the lanes, inherited by followed programs; -1: none */
@@ -71,6 +74,36 @@ static bool is_wanted(struct exec_inside *inside, unsigned thread, const struct 
            (!orders->filters || filter_match(&orders->filter, record));
 }
 
+/* Gives the event of a processor to its first fetch. The records are of one processor. */
+static void put_event(struct exec_inside *inside, struct record_ring *ring, struct record *records,
+                      size_t count)
+{
+    uint8_t *event = &inside->events[records[0].processor];
+    size_t at = 0;
+    while (at < count && records[at].type != REQUEST_FETCH)
+        at++;
+    if (at == count)
+        return;
+    record_ring_set_event(ring, &records[at], (enum record_event) * event);
+    *event = EVENT_NONE;
+}
+
+static void note_event(void *context, unsigned processor, enum record_event event)
+{
+    struct exec_inside *inside = context;
+    if (inside->events[processor] != EVENT_THREAD)
+        inside->events[processor] = (uint8_t)event;
+    if (event == EVENT_THREAD)
+        inside->names[processor] = THREADS + inside->reused++;
+}
+
+/* A record with an event is not kept: another thread still begins with the next one that is. */
+static void drop_event(struct exec_inside *inside, const struct record *record)
+{
+    if (record->type == REQUEST_FETCH && (record->attribute & ATTRIBUTE_EVENT) == EVENT_THREAD)
+        inside->events[record->processor] = EVENT_THREAD;
+}
+
 /* Removes records that are not kept, and adds their time to the ring's next record. Returns the
  * number kept. */
 static size_t keep_wanted(struct exec_inside *inside, unsigned ring, struct record *records,
@@ -81,8 +114,10 @@ static size_t keep_wanted(struct exec_inside *inside, unsigned ring, struct reco
     for (size_t i = 0; i < count; i++) {
         const struct record record = records[i];
         *time = record.time < UINT32_MAX - *time ? *time + record.time : UINT32_MAX;
-        if (!is_wanted(inside, record.processor, &record))
+        if (!is_wanted(inside, record.processor, &record)) {
+            drop_event(inside, &record);
             continue;
+        }
         records[kept] = record;
         records[kept++].time = *time;
         *time = 0;
@@ -110,7 +145,7 @@ static struct record_ring *ring_of(struct exec_inside *inside, unsigned thread)
 {
     if (inside->rings[thread])
         return inside->rings[thread];
-    inside->user.thread = thread;
+    inside->user.thread = inside->names[thread] ? inside->names[thread] : thread;
     int lane = claim(inside);
     inside->rings[thread] = lane < 0 ? inside->rings[0] : exec_lanes_ring(inside->lanes, lane);
     return inside->rings[thread];
@@ -120,6 +155,8 @@ static int put_thread(struct exec_inside *inside, unsigned thread, struct record
                       size_t count)
 {
     struct record_ring *ring = ring_of(inside, thread);
+    if (count > 0 && inside->events[records[0].processor] != EVENT_NONE)
+        put_event(inside, ring, records, count);
     if (inside->filters) {
         size_t kept = keep_wanted(inside, thread, records, count);
         record_ring_add_filtered(ring, count - kept);
@@ -138,6 +175,9 @@ static int put_thread(struct exec_inside *inside, unsigned thread, struct record
 static void note_gap(void *context, int processor)
 {
     struct exec_inside *inside = context;
+    for (unsigned i = 0; i < THREADS; i++) /* a signal was outside of the regions */
+        if ((processor < 0 || i == (unsigned)processor) && inside->events[i] != EVENT_THREAD)
+            inside->events[i] = EVENT_NONE;
     if (processor >= 0 && inside->orders->each)
         inside->gaps[processor] = true;
     else
@@ -168,6 +208,20 @@ static void report_switches(const struct exec_inside *inside)
                                 process_switches(inside->process));
 }
 
+/* A later thread may have the processor, and another lane. */
+static void end_thread(void *context, unsigned processor)
+{
+    struct exec_inside *inside = context;
+    if (!inside->orders->each || inside->detached || !inside->rings[processor])
+        return;
+    report_switches(inside);
+    if (inside->rings[processor] != inside->rings[0])
+        exec_lanes_end(inside->lanes, inside->rings[processor]);
+    inside->rings[processor] = NULL;
+    inside->any[processor] = inside->gaps[processor] = false;
+    inside->times[processor] = 0;
+}
+
 static void end_rings(struct exec_inside *inside)
 {
     report_switches(inside);
@@ -186,6 +240,9 @@ static void begin_process(struct exec_inside *inside)
     memset(inside->rings, 0, sizeof inside->rings);
     memset(inside->any, 0, sizeof inside->any);
     memset(inside->times, 0, sizeof inside->times);
+    memset(inside->events, 0, sizeof inside->events);
+    memset(inside->names, 0, sizeof inside->names);
+    inside->reused = 0;
     int lane = claim(inside);
     inside->detached = lane < 0;
     if (lane >= 0) {
@@ -356,6 +413,8 @@ static void ended(struct exec_inside *inside)
 
 static const struct process_operations alone = {.put = put,
                                                 .gap = note_gap,
+                                                .event = note_event,
+                                                .thread_ended = end_thread,
                                                 .forked = forked,
                                                 .executing = report_executing,
                                                 .loaded = loaded,
@@ -363,6 +422,8 @@ static const struct process_operations alone = {.put = put,
 
 static const struct process_operations following = {.put = put,
                                                     .gap = note_gap,
+                                                    .event = note_event,
+                                                    .thread_ended = end_thread,
                                                     .forked = forked,
                                                     .execute = execute,
                                                     .check = check,
@@ -405,6 +466,7 @@ static int load(struct exec_inside *inside, const struct exec_program *program,
                                                           .ends = orders->ends},
                                               .file = program->file,
                                               .quantum = orders->quantum,
+                                              .numbers = orders->numbers,
                                               .stack = {.environment = program->environment},
                                               .operations = &inside->operations,
                                               .context = inside};

@@ -270,11 +270,20 @@ bool exec_lanes_any_over(struct exec_lanes *lanes, uint32_t process)
 {
     struct exec_user user;
     for (int lane = 0; lane < (int)EXEC_LANES; lane++)
-        if (exec_lanes_used(lanes, lane, &user) && user.process != process &&
+        if (exec_lanes_used(lanes, lane, &user) &&
             (record_ring_has_ended(exec_lanes_ring(lanes, lane)) ||
-             !exec_lanes_alive(lanes, lane, &user)))
+             (user.process != process && !exec_lanes_alive(lanes, lane, &user))))
             return true;
     return false;
+}
+
+void exec_lanes_end(struct exec_lanes *lanes, struct record_ring *ring)
+{
+    for (int lane = 0; lane < (int)EXEC_LANES; lane++)
+        if (exec_lanes_ring(lanes, lane) == ring) {
+            record_ring_end(ring);
+            set_lock(lanes, (unsigned)lane, F_UNLCK);
+        }
 }
 
 void exec_lanes_end_process(struct exec_lanes *lanes, uint32_t process)

@@ -27,6 +27,7 @@ struct exec_orders {
     bool only_fetch, only_data, each, ends, quiet;
     bool repeats, calls, markers; /* struct process_regions */
     uint64_t skip, limit, on, off, quantum;
+    unsigned numbers;                                     /* process_settings.numbers */
     char from[EXEC_PLACE_BYTES], until[EXEC_PLACE_BYTES]; /* empty: none */
     char code[EXEC_PLACE_BYTES];                          /* code to capture; empty: all */
     bool filters;
@@ -40,7 +41,8 @@ struct exec_user {
     struct alive alive;
     bool held;        /* a lock shows that it is alive (exec_lanes_claim()), not `alive` */
     uint32_t process; /* number in the order of start, from 0 */
-    uint32_t thread;  /* processor of its records; without `each` 0 */
+    uint32_t thread;  /* its number: the processor of its records, or from 256 on if another thread
+                         had that before; without `each` 0 */
     char command[EXEC_COMMAND_BYTES]; /* command line, truncated */
 };
 
@@ -82,7 +84,7 @@ uint32_t exec_lanes_missed(const struct exec_lanes *lanes);
 int exec_lanes_claim(struct exec_lanes *lanes, const struct exec_user *user, bool holds);
 
 /* Whether the user of a lane has ended, so that the lane becomes free once the taker has emptied
- * it. Lanes of `process`, the caller's number, do not count. */
+ * it. The caller's number, `process`, says which ones are alive. */
 bool exec_lanes_any_over(struct exec_lanes *lanes, uint32_t process);
 
 /* For the taker: whether the user of a lane is alive. */
@@ -97,6 +99,9 @@ struct record_ring *exec_lanes_ring(struct exec_lanes *lanes, int lane);
 
 /* Whether the lane is in use; fills in its user. */
 bool exec_lanes_used(struct exec_lanes *lanes, int lane, struct exec_user *user);
+
+/* For a user: ends the lane of a ring; the taker releases it. */
+void exec_lanes_end(struct exec_lanes *lanes, struct record_ring *ring);
 
 /* Ends all lanes of a process, by its number: another program replaces its program. */
 void exec_lanes_end_process(struct exec_lanes *lanes, uint32_t process);

@@ -122,10 +122,10 @@ int main(void)
 END
 gcc -pthread -o turns turns.c
 bustap exec -q -o turns --split-threads ./turns
-[ "$(ls turns-*.byu.gz | cut -d _ -f 1 | tr '\n' ' ')" = "turns-t0 turns-t1 " ]
+[ "$(ls turns-*.byu.gz | cut -d _ -f 1 | tr '\n' ' ')" = "turns-t0 turns-t1 turns-t2 turns-t3 " ]
 bustap profile --by function --csv --split-threads -o turns.csv ./turns
 [ "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { print $(at["thread"]) }' turns.csv |
-    sort -u | tr '\n' ' ')" = "0 1 " ]
+    sort -u | tr '\n' ' ')" = "0 1 2 3 " ]
 capture --only-data
 [ -z "$fetches" ]
 [ "$records" -gt 1000 ]

@@ -21,14 +21,21 @@ FETCH, WRITE = 0, 3
 
 
 def instructions(path):
-    """Yields the records of each instruction, as bytes: its fetch, then its references."""
+    """Yields the records of each instruction, as bytes: its fetch, then its references.
+
+    Events are removed. The fetch of an instruction that faulted, with time 0, belongs to the next instruction.
+    """
     with gzip.open(path) as source:
-        data = source.read()
-    current = []
+        data = bytearray(source.read())
+    data[6::12] = bytes(attribute & 0x0f for attribute in data[6::12])
+    data = bytes(data)
+    current, faulted = [], False
     for at in range(0, len(data), 12):
-        if data[at + 4] == FETCH and current:
-            yield b"".join(current)
-            current = []
+        if data[at + 4] == FETCH:
+            if current and not faulted:
+                yield b"".join(current)
+                current = []
+            faulted = data[at + 8:at + 12] == bytes(4)
         current.append(data[at:at + 12])
     if current:
         yield b"".join(current)
@@ -115,8 +122,8 @@ def pieces(paths):
                 begins = [0] if gap_flags & 1 or not regions else []
                 if gap_flags & 2:
                     begins += [12 * number for number, attribute in enumerate(records[6::12]) if attribute & 0x80]
-                    records = bytearray(records)
-                    records[6::12] = bytes(attribute & 0x7f for attribute in records[6::12])
+                records = bytearray(records)
+                records[6::12] = bytes(attribute & 0x0f for attribute in records[6::12])
                 if begins[:1] != [0]:
                     begins = [0, *begins]
                     regions[-1] += records[:begins[1] if len(begins) > 1 else len(records)]

@@ -2,6 +2,7 @@
 
 #include "capture/exec/kernel/process.h"
 #include "capture/file_list.h"
+#include "capture/program/bus_source.h"
 #include "formats/base/quantity.h"
 #include "formats/record/filter_text.h"
 #include "tools/capture/capture_options.h"
@@ -211,7 +212,8 @@ static struct exec_orders orders_of(const struct exec_settings *settings)
                                  .markers = settings->markers,
                                  .filters = settings->filter != NULL,
                                  .filter = settings->records,
-                                 .quantum = settings->quantum};
+                                 .quantum = settings->quantum,
+                                 .numbers = settings->board ? BUS_SOURCE_AGENTS : 0};
     if (settings->from || settings->calls)
         strcpy(orders.from, settings->calls ? settings->calls : settings->from);
     if (settings->until)

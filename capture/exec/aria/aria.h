@@ -187,7 +187,7 @@ int aria_run(struct aria *aria, struct aria_state *state, uint64_t limit,
              struct bt_error *error);
 
 /* The thread whose turn it is, and whose state a taken step expects, numbered as the processor of
- * the records: the lowest number from 0 on that no living thread has. Number of switches so far. */
+ * the records (process.h). Number of switches so far. */
 unsigned aria_thread(const struct aria *aria);
 uint64_t aria_switches(const struct aria *aria);
 

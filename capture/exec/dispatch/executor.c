@@ -462,6 +462,7 @@ int executor_run(struct executor *executor, struct executor_stop *stop, struct b
 {
     bool over = false;
     executor->result = 0;
+    executor->fault_recorded = false;
     executor->thread->x87_unsettled = 1;
     if (executor->begun) {
         executor->begun = false;

@@ -108,6 +108,10 @@ void executor_set_stepping(struct executor *executor, bool stepping);
 /* Between runs: puts all remaining records. 0, or the error of put(). */
 int executor_flush(struct executor *executor);
 
+/* Between runs: puts the fetch of an instruction that was not executed because it faulted, with
+ * time 0, if records are put now. */
+void executor_put_fault(struct executor *executor, uint64_t address, uint8_t size);
+
 /* Before and after runs of a child that shares this memory: their instructions are not counted, and
  * no records remain. The caller makes put() handle the child's records. */
 void executor_suspend(struct executor *executor);

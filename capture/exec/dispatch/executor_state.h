@@ -43,10 +43,11 @@ struct executor {
     uint8_t *buffer;             /* the trace: buffer_bytes, then inaccessible guard pages */
     uint64_t before, before_ran; /* and instructions until then */
 
-    bool faulted;              /* a fault or an interruption ended the last block early */
-    bool traps;                /* the program has set its trap flag */
-    bool begun;                /* executor_step() has begun a step that the next run completes */
-    bool steps;                /* executor_step() is possible with the current settings */
+    bool faulted;        /* a fault or an interruption ended the last block early */
+    bool fault_recorded; /* a string instruction faulted after repetitions: its fetch is put */
+    bool traps;          /* the program has set its trap flag */
+    bool begun;          /* executor_step() has begun a step that the next run completes */
+    bool steps;          /* executor_step() is possible with the current settings */
     struct block *const *hash; /* the cache's */
     struct executor_stop stop;
     const struct block *fault_block; /* block of the fault or interruption */

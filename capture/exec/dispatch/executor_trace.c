@@ -83,7 +83,12 @@ void executor_consume_all(struct executor *executor)
 void executor_settle_part(struct executor *executor)
 {
     const uint32_t *entries = (const uint32_t *)(uintptr_t)executor->thread->pointer;
+    const unsigned executed = executor->fault_instructions;
+    const struct block *block = executor->fault_block;
     executor_consume_all(executor);
+    executor->fault_recorded =
+        executed > 0 &&
+        block->address + block->pc_map[executed - 1].offset == executor->thread->rip;
     if (executor->settings.trace == EXEC_TRACE_COUNT)
         executor->expander.instructions += executor->fault_instructions;
     if (has_entries(executor) && executor->result == 0)
@@ -99,6 +104,19 @@ int executor_flush(struct executor *executor)
     if (executor->result == 0)
         executor->result = trace_expander_flush(&executor->expander);
     return executor->result;
+}
+
+void executor_put_fault(struct executor *executor, uint64_t address, uint8_t size)
+{
+    struct trace_expander *expander = &executor->expander;
+    if (!has_entries(executor) || expander->take || executor->fault_recorded)
+        return;
+    expander->records[expander->count++] = (struct record){.address = (uint32_t)address,
+                                                           .type = REQUEST_FETCH,
+                                                           .size = size,
+                                                           .attribute = ATTRIBUTE_WRITE_BACK,
+                                                           .processor = expander->processor};
+    executor_flush(executor);
 }
 
 void executor_suspend(struct executor *executor)

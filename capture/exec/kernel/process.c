@@ -91,7 +91,11 @@ static void report_translated(void *context, const struct block *block)
 static void report_signal(void *context, const struct signal_report *signal)
 {
     struct process *process = context;
-    process->operations->signalled(process->settings.context, current_processor(process), signal);
+    if (signal->handler)
+        process_thread_note(process, EVENT_SIGNAL);
+    if (process->operations->signalled)
+        process->operations->signalled(process->settings.context, current_processor(process),
+                                       signal);
 }
 
 static void report_call(const struct process *process, const struct system_call *call,
@@ -137,7 +141,7 @@ static int make_parts(struct process *process, const struct initial_stack *start
     process->calls = system_calls_new(process->space, process->load, start, error);
     if (!process->calls)
         return BT_MEMORY;
-    if (process->operations->signalled)
+    if (process->operations->signalled || process->operations->event)
         signals_observe(process->signals, report_signal, process);
     if (process->operations->notice)
         system_calls_notice(process->calls, process->operations->notice, process->settings.context);
@@ -336,6 +340,7 @@ static int system_call(struct process *process, struct bt_error *error)
                                .interrupt = &thread->interrupt};
     if (call.number == SYS_rt_sigreturn) {
         report_call(process, &call, false);
+        process_thread_note(process, EVENT_SIGNAL_RETURN);
         end_if(process, signals_return(process->signals));
         return 0;
     }
@@ -359,11 +364,26 @@ static int system_call(struct process *process, struct bt_error *error)
     return result;
 }
 
+/* Notes the instruction that has raised a signal, if there is one; not after a single step. */
+static void note_fault(struct process *process, const struct executor_stop *stop, uint64_t rip)
+{
+    struct process_thread *self = process_thread_self(process);
+    struct decode_instruction instruction;
+    if (process->shares || !process->operations->event ||
+        (stop->signal == SIGTRAP && stop->code == TRAP_TRACE))
+        return;
+    decode(&instruction, (const uint8_t *)(uintptr_t)rip, process_readable(process, rip), rip);
+    self->fault_address = rip;
+    self->fault_size =
+        instruction.kind != DECODE_TRAP || instruction.mnemonic != 0 ? instruction.size : 0;
+}
+
 /* Corrects the signal of a fault in a mapping: SEGV_ACCERR; or SIGBUS for an executable page that
- * cannot be read, because it is after the end of its file. */
-static void raise_fault(struct process *process, struct executor_stop *stop)
+ * cannot be read, because it is after the end of its file. rip: of the instruction. */
+static void raise_fault(struct process *process, struct executor_stop *stop, uint64_t rip)
 {
     struct space_mapping mapping;
+    note_fault(process, stop, rip);
     if (stop->signal == SIGSEGV && stop->code == SEGV_MAPERR &&
         space_find(process->space, stop->fault_address, &mapping)) {
         bool lost = (stop->error & TRAP_PAGE_FETCH) && (mapping.protection & PROT_EXEC);
@@ -373,22 +393,24 @@ static void raise_fault(struct process *process, struct executor_stop *stop)
     end_if(process, signals_raise(process->signals, stop));
 }
 
-static void raise_if(struct process *process, struct executor_stop *stop)
+static void raise_if(struct process *process, struct executor_stop *stop, uint64_t rip)
 {
     if (stop->reason == EXECUTOR_FAULT)
-        raise_fault(process, stop);
+        raise_fault(process, stop, rip);
 }
 
 static int define(struct process *process, struct executor_stop *stop, struct bt_error *error)
 {
+    const uint64_t rip = process->thread->rip;
     int result = process->control->define(process->control_context, stop, error);
     if (result == 0)
-        raise_if(process, stop);
+        raise_if(process, stop, rip);
     return result;
 }
 
 int process_handle(struct process *process, struct executor_stop *stop, struct bt_error *error)
 {
+    const uint64_t rip = process->thread->rip;
     switch (stop->reason) {
     case EXECUTOR_SYSTEM_CALL:
         return system_call(process, error);
@@ -399,11 +421,11 @@ int process_handle(struct process *process, struct executor_stop *stop, struct b
         if (process_vsyscall(process, stop))
             stop->reason = EXECUTOR_INTERRUPTED; /* without a signal */
         else
-            raise_fault(process, stop);
+            raise_fault(process, stop, rip);
         return 0;
     case EXECUTOR_TRAP:
         process_trap(process, stop);
-        raise_if(process, stop);
+        raise_if(process, stop, rip);
         return 0;
     case EXECUTOR_DEFINED:
         return define(process, stop, error);
@@ -412,7 +434,7 @@ int process_handle(struct process *process, struct executor_stop *stop, struct b
             end_with(process, PROCESS_UNABLE, 1);
             return BT_USAGE;
         }
-        raise_if(process, stop);
+        raise_if(process, stop, rip);
         return 0;
     default:
         return 0;
@@ -421,6 +443,7 @@ int process_handle(struct process *process, struct executor_stop *stop, struct b
 
 int process_step(struct process *process, struct executor_stop *stop, struct bt_error *error)
 {
+    process_thread_report(process);
     int result = executor_run(process->executor, stop, error);
     if (result == BT_CLOSED) {
         process_close_regions(process);
@@ -428,6 +451,8 @@ int process_step(struct process *process, struct executor_stop *stop, struct bt_
     }
     if (result == 0)
         result = scheduler_handle(process, stop, error);
+    if (process->ended)
+        process_thread_report(process);
     if (result == 0)
         result = scheduler_next(process, stop, error);
     if (result != 0 && !process->ended)

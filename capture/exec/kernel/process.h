@@ -3,8 +3,9 @@
  * signals and starts its children, until it ends or reaches a limit.
  *
  * Threads of the program run in turns of a fixed number of instructions (process_thread.h). Each
- * thread is a processor in the records: the lowest number from 0 on that no living thread has; the
- * threads beyond 256 share 255. Records are put in the order of execution of the whole process.
+ * thread is a processor in the records: the lowest number from 0 on that no thread had before; when
+ * process_settings.numbers are used, the lowest that no living thread has; living threads beyond
+ * 256 share 255. Records are put in the order of execution of the whole process.
  *
  * A child starts in the state of its parent. A child of vfork or posix_spawn shares our memory
  * until it ends or executes another program; it is not traced. A program that executes another
@@ -86,6 +87,13 @@ struct process_operations {
     /* The next record does not follow the previous one: of one processor, or (-1) of any. */
     void (*gap)(void *context, int processor);
 
+    /* What happened to a processor before its next instruction: a signal, or the begin of a thread
+     * whose number another thread had before. An instruction that raises a signal is put before. */
+    void (*event)(void *context, unsigned processor, enum record_event event);
+
+    /* A thread has ended, and all of its records have been put. */
+    void (*thread_ended)(void *context, unsigned processor);
+
     /* In a child that fork made, before it continues: release what belongs to the parent alone, for
      * example files being written. With shares_files parent and child share their descriptors. */
     void (*forked)(void *context, bool shares_files);
@@ -135,8 +143,9 @@ struct process_settings {
     enum exec_trace trace;
     bool stepping; /* leaves translated code after each branch: executor.h */
     struct process_regions regions;
-    uint64_t quantum;                 /* instructions per turn of a thread, if there are several;
-                                         0: PROCESS_QUANTUM */
+    uint64_t quantum; /* instructions per turn of a thread, if there are several;
+                         0: PROCESS_QUANTUM */
+    unsigned numbers; /* number of processors used before one is used again; 0: 256 */
     size_t cache_bytes, buffer_bytes; /* executor.h */
     const char *file;                 /* opened instead of the program's path; NULL: the path */
     struct initial_stack_options stack;

@@ -34,6 +34,7 @@ struct process_threads *process_threads_new(struct process *process)
     first->signals = process->signals;
     first->number = threads->executing = (int)syscall(SYS_gettid);
     threads->first = threads->all = threads->current = first;
+    threads->used[0] = true;
     sem_init(&threads->event, 0, 0);
     return threads;
 }
@@ -57,16 +58,50 @@ bool process_thread_is_alone(const struct process *process)
     return !process->threads->all->next;
 }
 
-/* The lowest number that no other thread has; beyond 256 threads the last one is shared. */
-static uint8_t free_processor(const struct process_threads *threads)
+/* Number of the first processor from 0 on that is not taken; UINT8_MAX: the last one is shared. */
+static unsigned first_free(const bool taken[UINT8_MAX + 1])
 {
-    bool taken[UINT8_MAX + 1] = {false};
-    for (const struct process_thread *thread = threads->all; thread; thread = thread->next)
-        taken[thread->processor] = true;
     unsigned processor = 0;
     while (processor < UINT8_MAX && taken[processor])
         processor++;
-    return (uint8_t)processor;
+    return processor;
+}
+
+/* Gives a thread a processor that no thread has had, or else one that no living thread has. */
+static void choose_processor(struct process_threads *threads, struct process_thread *made)
+{
+    const unsigned numbers = made->process->settings.numbers;
+    bool taken[UINT8_MAX + 1] = {false};
+    for (const struct process_thread *thread = threads->all; thread; thread = thread->next)
+        taken[thread->processor] = true;
+    unsigned processor = first_free(threads->used);
+    if (threads->used[processor] || (numbers > 0 && processor >= numbers))
+        processor = first_free(taken);
+    made->processor = (uint8_t)processor;
+    if (threads->used[processor] && !taken[processor])
+        made->event = EVENT_THREAD;
+    threads->used[processor] = true;
+}
+
+void process_thread_note(struct process *process, enum record_event event)
+{
+    struct process_thread *self = process_thread_self(process);
+    if (!process->shares && self->event != EVENT_THREAD)
+        self->event = (uint8_t)event;
+}
+
+void process_thread_report(struct process *process)
+{
+    struct process_thread *self = process_thread_self(process);
+    if (process->shares)
+        return;
+    if (self->fault_size > 0)
+        executor_put_fault(process->executor, self->fault_address, self->fault_size);
+    self->fault_size = 0;
+    if (self->event != EVENT_NONE && process->operations->event)
+        process->operations->event(process->settings.context, self->processor,
+                                   (enum record_event)self->event);
+    self->event = EVENT_NONE;
 }
 
 static void put_in(struct process_threads *threads, struct process_thread *made)
@@ -228,6 +263,15 @@ static void tell_end(struct process_thread *self)
     self->clear_address = 0;
 }
 
+/* Whether no other thread has its processor. */
+static bool is_only_user(const struct process_threads *threads, const struct process_thread *self)
+{
+    bool only = self != threads->first;
+    for (const struct process_thread *thread = threads->all; thread; thread = thread->next)
+        only = only && (thread == self || thread->processor != self->processor);
+    return only;
+}
+
 static void leave(void *context)
 {
     const struct process_thread *self = context;
@@ -244,6 +288,8 @@ void process_thread_end(struct process *process)
     process_host_free(self->host);
     self->host = NULL;
     tell_end(self);
+    if (is_only_user(process->threads, self) && process->operations->thread_ended)
+        process->operations->thread_ended(process->settings.context, self->processor);
 }
 
 void process_thread_free(struct process_thread *self)
@@ -293,7 +339,6 @@ int64_t process_thread_clone(struct process *process, const struct process_clone
     struct process_thread *made = make(process, clone);
     if (!made)
         return -EAGAIN;
-    made->processor = free_processor(threads);
     if (!begin_host(made)) {
         process_thread_free(made);
         return -EAGAIN;
@@ -303,6 +348,7 @@ int64_t process_thread_clone(struct process *process, const struct process_clone
         process_thread_free(made);
         return -EAGAIN;
     }
+    choose_processor(threads, made);
     put_in(threads, made);
     scheduler_count(process);
     /* end the turn: programs rely on a new thread starting soon, as on another processor */
@@ -332,6 +378,8 @@ void process_threads_forked(struct process *process, const struct process_clone 
     self->host = NULL;
     self->next = NULL;
     self->processor = 0;
+    memset(threads->used, 0, sizeof threads->used);
+    threads->used[0] = true;
     self->clear_address = clone->flags & CLONE_CHILD_CLEARTID ? clone->child_tid : 0;
     self->robust_address = self->robust_size = 0;
     executor_switch(process->executor, self->thread, 0);

@@ -46,6 +46,9 @@ struct process_thread {
     struct process_host *host; /* NULL: the executing thread */
     int number;                /* its thread ID, as the program sees it */
     uint8_t processor;
+    uint8_t event;      /* enum record_event: what happened to it, not reported yet */
+    uint8_t fault_size; /* the instruction that raised a signal, not put yet; 0: none */
+    uint64_t fault_address;
     struct region_call call; /* for regions of calls */
     enum process_thread_state state;
     bool yields;
@@ -72,7 +75,8 @@ struct process_threads {
     sem_t event;                    /* a thread may have become runnable */
     uint64_t rest;                  /* instructions of the turn beyond the thread's own count */
     uint64_t switches;
-    bool kernel_waits; /* futex waits are made by the kernel */
+    bool used[UINT8_MAX + 1]; /* by processor: a thread has or had this number */
+    bool kernel_waits;        /* futex waits are made by the kernel */
 };
 
 /* With the calling thread as the only one. NULL: no memory. */
@@ -92,6 +96,12 @@ int64_t process_thread_clone(struct process *process, const struct process_clone
 /* In a child that fork made: leaves only the current thread, without the parent's clear_child_tid
  * and robust-list addresses. */
 void process_threads_forked(struct process *process, const struct process_clone *clone);
+
+/* Notes an event of the current thread; the begin of a thread hides others. report: puts the
+ * instruction that raised a signal and reports the event; in the executing thread, before the
+ * thread continues or the program ends. */
+void process_thread_note(struct process *process, enum record_event event);
+void process_thread_report(struct process *process);
 
 /* Hold or resume the current thread's signals, in its host if it has one (signals.h). */
 bool process_thread_hold(struct process *process);

@@ -22,7 +22,7 @@ struct build_trace {
     struct replay_queue *queues; /* by thread */
     size_t thread_count;
     uint64_t edges;
-    struct flow_step steps[PIECE > FLOW_THREADS_MAX ? PIECE : FLOW_THREADS_MAX];
+    struct flow_step steps[PIECE + 1 > FLOW_PROCESSORS ? PIECE + 1 : FLOW_PROCESSORS];
 };
 
 /* Instructions of the source of each edge, by id. NULL without memory. */
@@ -93,7 +93,8 @@ static int put_fetches(struct sink *sink, const struct batch *batch, struct bt_e
             trace->queues[t].lost = true;
     for (size_t at = 0; at < batch->count && result == 0; at += PIECE) {
         const struct batch piece = {.records = batch->records + at,
-                                    .count = batch->count - at < PIECE ? batch->count - at : PIECE};
+                                    .count = batch->count - at < PIECE ? batch->count - at : PIECE,
+                                    .event = at == 0 ? batch->event : EVENT_NONE};
         result = flow_replay_put(trace->replay, &piece, trace->steps, &count, error);
         if (result == 0)
             result = put_steps(trace, count, error);

@@ -128,6 +128,10 @@ static enum dcfg_edge_type type_of(const struct edge_typing *finding, const stru
         return DCFG_EDGE_ENTRY;
     case FLOW_EXIT:
         return DCFG_EDGE_EXIT;
+    case FLOW_SIGNAL:
+        return DCFG_EDGE_CONTEXT_CHANGE;
+    case FLOW_SIGNAL_RETURN:
+        return DCFG_EDGE_CONTEXT_CHANGE_RETURN;
     case FLOW_UNKNOWN:
         return DCFG_EDGE_UNKNOWN;
     default:
@@ -147,7 +151,8 @@ static void note_edge(struct edge_typing *finding, size_t e)
 {
     const struct flow_edge *edge = &finding->graph->edges[e];
     uint8_t type = finding->types->types[e];
-    if (edge->source == FLOW_START || edge->target == FLOW_END)
+    if (edge->source == FLOW_START || edge->target == FLOW_END || edge->kind == FLOW_SIGNAL ||
+        edge->kind == FLOW_SIGNAL_RETURN) /* their bypasses are the flow's resumptions */
         return;
     if (dcfg_edge_type_is_call(type))
         finding->endings[edge->source] |= ENDING_CALLS;
@@ -203,7 +208,7 @@ static void find_hidden_returns(struct edge_typing *finding, uint8_t *returns)
     for (size_t e = 0; e < graph->edge_count; e++) {
         const struct flow_edge *edge = &graph->edges[e];
         uint8_t *type = &finding->types->types[e];
-        if (edge->target == FLOW_END)
+        if (edge->target == FLOW_END || edge->kind == FLOW_SIGNAL_RETURN)
             continue;
         bool interrupted = returns[edge->target] & ENDING_CHANGES_CONTEXT;
         bool called = returns[edge->target] & ENDING_CALLS_SYSTEM;
@@ -267,6 +272,9 @@ static int find_bypasses(struct edge_typing *finding)
 {
     const struct flow_graph *graph = finding->graph;
     int result = 0;
+    for (size_t i = 0; i < graph->resumption_count && result == 0; i++)
+        result = add_bypass(finding, graph->resumptions[i].source, graph->resumptions[i].target,
+                            DCFG_EDGE_CONTEXT_CHANGE_BYPASS);
     for (uint32_t b = 0; b < graph->block_count && result == 0; b++) {
         uint64_t addresses[2];
         unsigned count = finding->endings[b] != 0 ? resumptions(finding, b, addresses) : 0;

@@ -6,10 +6,14 @@
  * is FALL_THROUGH, any other is BRANCH, "any unknown type of branch". UNKNOWN, "any unknown type of
  * edge", is for edges seen only across a loss, which control may never have taken.
  *
- * Bypasses are found without a call stack: the block after a call is reached by a bypass exactly if
- * a return goes there. Their counts are 0, because the call and the return are counted (section
- * 2.16). If a call is followed directly by the block after it, the callee is not in the stream;
- * that edge is the bypass and has its count.
+ * Signals are known from the capture's events, with and without an image: CONTEXT_CHANGE leads into
+ * a handler, CONTEXT_CHANGE_RETURN out of it, and CONTEXT_CHANGE_BYPASS from the interrupted block
+ * to the one where execution continued.
+ *
+ * Other bypasses are found without a call stack: the block after a call is reached by a bypass
+ * exactly if a return goes there. Their counts are 0, because the call and the return are counted
+ * (section 2.16). If a call is followed directly by the block after it, the callee is not in the
+ * stream; that edge is the bypass and has its count.
  */
 #ifndef TOOLS_DCFG_GRAPH_EDGE_TYPES_H
 #define TOOLS_DCFG_GRAPH_EDGE_TYPES_H

@@ -24,11 +24,13 @@ struct fetch_stream {
     bool begun;         /* a file has begun */
     bool placed;        /* end_index is known */
     bool hole;          /* the next record does not follow the previous one */
+    uint8_t event;      /* enum record_event before the next record */
     uint64_t end_index; /* index after the last record */
 
     /* sample of fetches that determines the kind and the model */
     struct record sample[BUS_DETECT_SAMPLE];
     bool hole_before[BUS_DETECT_SAMPLE];
+    uint8_t events[BUS_DETECT_SAMPLE];
     size_t sampled;
     bool sampling;
 };
@@ -127,11 +129,12 @@ enum fetch_kind fetch_stream_detect(const struct record *records, size_t count)
 }
 
 static int put(struct fetch_stream *stream, struct record *records, size_t count, bool hole,
-               struct bt_error *error)
+               uint8_t event, struct bt_error *error)
 {
     const struct batch batch = {.records = records,
                                 .count = count,
                                 .capacity = count,
+                                .event = event,
                                 .gap = {.milliseconds = hole ? 1 : 0}};
     if (stream->kind != FETCH_BUS || images_count(stream->images) == 0)
         return sink_put(stream->to, &batch, error);
@@ -205,10 +208,10 @@ static int put_sample(struct fetch_stream *stream, struct bt_error *error)
     stream->sampling = false;
     for (size_t first = 0, end; first < count && result == 0; first = end) {
         end = first + 1;
-        while (end < count && !stream->hole_before[end])
+        while (end < count && !stream->hole_before[end] && stream->events[end] == EVENT_NONE)
             end++;
-        result =
-            put(stream, stream->sample + first, end - first, stream->hole_before[first], error);
+        result = put(stream, stream->sample + first, end - first, stream->hole_before[first],
+                     stream->events[first], error);
     }
     return result;
 }
@@ -232,8 +235,10 @@ static size_t sample(struct fetch_stream *stream, const struct batch *batch)
         if (record->type != REQUEST_FETCH)
             continue;
         stream->hole_before[stream->sampled] = stream->hole;
+        stream->events[stream->sampled] = stream->event;
         stream->sample[stream->sampled++] = *record;
         stream->hole = false;
+        stream->event = EVENT_NONE;
     }
     return i;
 }
@@ -249,8 +254,10 @@ static int put_piece(struct fetch_stream *stream, const struct batch *batch, str
             return result;
     }
     bool hole = stream->hole;
+    uint8_t event = stream->event;
     stream->hole = false;
-    return put(stream, batch->records + taken, batch->count - taken, hole, error);
+    stream->event = EVENT_NONE;
+    return put(stream, batch->records + taken, batch->count - taken, hole, event, error);
 }
 
 /*
@@ -265,6 +272,7 @@ int fetch_stream_put(struct fetch_stream *stream, const struct batch *batch, str
 {
     int result = 0;
     stream->hole = find_hole(stream, batch);
+    stream->event = batch->event;
     stream->counts.records += batch->count;
     if (batch->count == 0)
         return put_piece(stream, batch, error);

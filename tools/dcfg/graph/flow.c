@@ -18,6 +18,14 @@ static void release(struct flow *flow)
     free(flow->last_of);
     free(flow->fall_of);
     free(flow->graph_edge);
+    for (unsigned i = 0; i < FLOW_PROCESSORS; i++)
+        free(flow->threads[i].handlers);
+    free(flow->lives);
+    free(flow->returns);
+    hash_index_clear(&flow->by_return);
+    free(flow->processors);
+    free(flow->fetched);
+    free(flow->resumptions);
     free(flow);
 }
 
@@ -44,7 +52,7 @@ struct flow *flow_new(uint64_t memory_max, struct bt_error *error)
     }
     flow->sink.operations = &operations;
     flow->memory_max = memory_max;
-    for (unsigned i = 0; i < FLOW_THREADS_MAX; i++)
+    for (unsigned i = 0; i < FLOW_PROCESSORS; i++)
         flow->threads[i].lost_at = UINT64_MAX;
     flow->instructions = flow_resize(flow, NULL, 0, INSTRUCTIONS, sizeof *flow->instructions);
     if (!flow->instructions) {
@@ -61,45 +69,68 @@ struct flow *flow_new(uint64_t memory_max, struct bt_error *error)
 /* The next fetch does not follow the last one. */
 static void interrupt(struct flow *flow)
 {
-    for (unsigned i = 0; i < FLOW_THREADS_MAX; i++)
+    for (unsigned i = 0; i < FLOW_PROCESSORS; i++)
         flow->threads[i].lost_at = flow->threads[i].seen;
 }
 
-/* Handles an instruction that is not the next one of the thread's run: finds or makes it and the
- * edge to it. */
-static int step(struct flow *flow, struct flow_thread *thread, const struct record *record)
+/* Handles an instruction that is not the next one of the thread's run, or that was reached in
+ * another way than by the previous one: finds or makes it and the edge to it. */
+static int step(struct flow *flow, struct flow_thread *thread, const struct record *record,
+                enum way way)
 {
     uint32_t source = thread->at;
-    bool lost = source != START_INSTRUCTION && thread->lost_at == thread->seen;
     if (source == START_INSTRUCTION) {
-        thread->number = (uint8_t)flow->thread_count++;
+        if (flow_add_thread(flow, record->processor) != 0)
+            return flow->broken.code;
+        thread->number = flow->thread_count - 1;
         thread->room = thread->room_end = 0;
+        way = WAY_STEP;
+    } else if (thread->lost_at == thread->seen) {
+        way = WAY_LOST;
     }
     uint32_t target;
     uint32_t found = flow_find_edge(flow, source, record, &target);
     if (found != 0) {
         struct edge *edge = &flow->edges[found];
-        edge->known |= !lost;
+        edge->ways |= (uint8_t)way;
         if (edge->thread == thread->number)
             edge->count++;
         else if (flow_count_other(flow, edge, thread->number) != 0)
             return flow->broken.code;
     } else {
         if (target == 0) {
-            bool run = !lost && flow_sequential(&flow->instructions[source], record->address);
+            bool run =
+                way == WAY_STEP && flow_sequential(&flow->instructions[source], record->address);
             if (flow_add_instruction(flow, thread, record, run) != 0)
                 return flow->broken.code;
             target = thread->room - 1;
         }
         if (!(target == source + 1 && flow->instructions[target].tag & TAG_RUN) &&
-            flow_add_edge(flow, source, target, thread->number, !lost) != 0)
+            flow_add_edge(flow, source, target, thread->number, way) != 0)
             return flow->broken.code;
     }
+    if (way == WAY_SIGNAL)
+        flow_note_signal(flow, thread);
+    if (way == WAY_SIGNAL_RETURN)
+        flow_note_return(flow, thread, target);
     if (flow->first_instruction == 0)
         flow->first_instruction = target;
     thread->at = target;
     thread->seen++;
-    return 0;
+    return flow->broken.code;
+}
+
+/* Handles the first fetch after an event. */
+static void step_by_event(struct flow *flow, const struct record *record, uint8_t event)
+{
+    struct flow_thread *thread = &flow->threads[record->processor];
+    if (event == EVENT_THREAD)
+        flow_end_thread(flow, thread);
+    if (flow->broken.code == 0)
+        step(flow, thread, record,
+             event == EVENT_SIGNAL          ? WAY_SIGNAL
+             : event == EVENT_SIGNAL_RETURN ? WAY_SIGNAL_RETURN
+                                            : WAY_STEP);
 }
 
 struct sink *flow_sink(struct flow *flow)
@@ -111,8 +142,12 @@ int flow_put(struct flow *flow, const struct batch *batch, struct bt_error *erro
 {
     if (flow->broken.code == 0 && batch_has_loss_or_gap(batch))
         interrupt(flow);
+    const bool event =
+        batch->event != EVENT_NONE && batch->count > 0 && batch->records[0].type == REQUEST_FETCH;
+    if (event && flow->broken.code == 0)
+        step_by_event(flow, batch->records, batch->event);
     const struct instruction *instructions = flow->instructions;
-    for (size_t i = 0; i < batch->count && flow->broken.code == 0; i++) {
+    for (size_t i = event; i < batch->count && flow->broken.code == 0; i++) {
         const struct record *record = &batch->records[i];
         if (record->type != REQUEST_FETCH)
             continue;
@@ -123,7 +158,7 @@ int flow_put(struct flow *flow, const struct batch *batch, struct bt_error *erro
             thread->at++;
             thread->seen++;
         } else {
-            step(flow, thread, record);
+            step(flow, thread, record, WAY_STEP);
             instructions = flow->instructions;
         }
     }
@@ -135,8 +170,10 @@ int flow_put(struct flow *flow, const struct batch *batch, struct bt_error *erro
 uint64_t flow_fetches(const struct flow *flow)
 {
     uint64_t fetches = 0;
-    for (unsigned i = 0; i < FLOW_THREADS_MAX; i++)
+    for (unsigned i = 0; i < FLOW_PROCESSORS; i++)
         fetches += flow->threads[i].seen;
+    for (uint32_t t = 0; t < flow->thread_count; t++)
+        fetches += flow->lives[t].seen;
     return fetches;
 }
 

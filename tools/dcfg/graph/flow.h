@@ -16,17 +16,19 @@
 
 #include <stdbool.h>
 
-#define FLOW_THREADS_MAX 256u        /* a processor id is an octet */
-#define FLOW_START       0xfffffffeu /* source of the edges into each thread's first block */
-#define FLOW_END         0xffffffffu /* target of the edges out of each thread's last one */
-#define FLOW_NO_EDGE     0xffffffffu
+#define FLOW_PROCESSORS 256u        /* a processor id is an octet */
+#define FLOW_START      0xfffffffeu /* source of the edges into each thread's first block */
+#define FLOW_END        0xffffffffu /* target of the edges out of each thread's last one */
+#define FLOW_NO_EDGE    0xffffffffu
 
-/* Kind of an edge, by addresses alone. */
+/* Kind of an edge, by addresses and events alone. */
 enum flow_kind {
-    FLOW_ENTRY,  /* from FLOW_START */
-    FLOW_EXIT,   /* to FLOW_END */
-    FLOW_NEXT,   /* to the next address */
-    FLOW_JUMP,   /* to another address */
+    FLOW_ENTRY,         /* from FLOW_START */
+    FLOW_EXIT,          /* to FLOW_END */
+    FLOW_NEXT,          /* to the next address */
+    FLOW_JUMP,          /* to another address */
+    FLOW_SIGNAL,        /* into the handler of a signal */
+    FLOW_SIGNAL_RETURN, /* out of it, by rt_sigreturn(2) */
     FLOW_UNKNOWN /* seen only across a loss or a gap: the instructions need not have followed each
                     other */
 };
@@ -46,6 +48,12 @@ struct NAMED_FIELDS flow_edge {
     uint8_t kind;    /* enum flow_kind */
 };
 
+/* A block that a signal interrupted, and the block where execution continued after the handler. */
+struct NAMED_FIELDS flow_resumption {
+    uint32_t source; /* blocks */
+    uint32_t target;
+};
+
 /* The finished graph; owned by the flow. */
 struct flow_graph {
     const struct flow_block *blocks; /* sorted by address, then by the first instruction's size */
@@ -55,9 +63,11 @@ struct flow_graph {
     size_t edge_count;
     const uint64_t *counts; /* [edge * thread_count + thread] */
     size_t thread_count;
-    const uint8_t *processors;    /* by thread, ascending */
+    const uint8_t *processors;    /* by thread, ascending; threads of a processor are in order */
     const uint64_t *instructions; /* fetches by thread */
-    uint32_t first_block;         /* the block executed first; 0 for an empty graph */
+    const struct flow_resumption *resumptions; /* each once, in no order */
+    size_t resumption_count;
+    uint32_t first_block; /* the block executed first; 0 for an empty graph */
 };
 
 struct flow;
@@ -67,10 +77,10 @@ struct flow *flow_new(uint64_t memory_max, struct bt_error *error);
 void flow_free(struct flow *flow);
 
 /*
- * Puts the fetches of a batch; other requests are skipped. A thread is a processor id. The first
- * fetch of a thread after a loss or a gap is reached by a FLOW_UNKNOWN edge, unless the same edge
- * also occurs without one. 0, or BT_MEMORY if the graph exceeds its memory; the flow then accepts
- * no more batches.
+ * Puts the fetches of a batch; other requests are skipped. A thread is a processor id, until
+ * EVENT_THREAD begins another one. The first fetch of a thread after a loss or a gap is reached by
+ * a FLOW_UNKNOWN edge, unless the same edge also occurs without one. 0, or BT_MEMORY if the graph
+ * exceeds its memory; the flow then accepts no more batches.
  */
 int flow_put(struct flow *flow, const struct batch *batch, struct bt_error *error);
 
@@ -101,13 +111,13 @@ struct NAMED_FIELDS flow_step {
 struct flow_replay *flow_replay_new(struct flow *flow, struct bt_error *error);
 void flow_replay_free(struct flow_replay *replay);
 
-/* The edges taken in a batch, in order; steps has room for batch->count, *count becomes their
+/* The edges taken in a batch, in order; steps has room for batch->count + 1, *count becomes their
  * number. 0, or BT_DATA if the stream differs from the graph's. */
 int flow_replay_put(struct flow_replay *replay, const struct batch *batch, struct flow_step *steps,
                     size_t *count, struct bt_error *error);
 
-/* The last edge of each thread, to FLOW_END; steps has room for thread_count. As in
- * flow_replay_put. */
+/* The last edge of each thread that has not ended, to FLOW_END; steps has room for FLOW_PROCESSORS.
+ * As in flow_replay_put. */
 int flow_replay_end(struct flow_replay *replay, struct flow_step *steps, size_t *count,
                     struct bt_error *error);
 

@@ -197,7 +197,8 @@ static int link_edge(struct flow *flow, uint32_t edge)
     return 0;
 }
 
-int flow_add_edge(struct flow *flow, uint32_t source, uint32_t target, uint32_t thread, bool known)
+int flow_add_edge(struct flow *flow, uint32_t source, uint32_t target, uint32_t thread,
+                  enum way way)
 {
     if (flow->edge_count >= flow->edge_capacity) {
         void *grown = grow(flow, flow->edges, &flow->edge_capacity, flow->edge_count + 1,
@@ -210,8 +211,90 @@ int flow_add_edge(struct flow *flow, uint32_t source, uint32_t target, uint32_t 
         flow->edge_count = 1; /* 0 means none */
     uint32_t made = flow->edge_count++;
     flow->edges[made] = (struct edge){
-        .count = 1, .source = source, .target = target, .thread = (uint8_t)thread, .known = known};
+        .count = 1, .source = source, .target = target, .thread = thread, .ways = (uint8_t)way};
     return link_edge(flow, made);
+}
+
+uint32_t flow_exit_edge(const struct flow *flow, uint32_t source)
+{
+    uint32_t first = flow->instructions[source].edge;
+    uint32_t edge = first;
+    while (edge != 0 && flow->edges[edge].target != END_INSTRUCTION) {
+        edge = flow->edges[edge].next;
+        if (edge == first)
+            edge = 0;
+    }
+    return edge;
+}
+
+/* --- threads --- */
+
+int flow_add_thread(struct flow *flow, uint8_t processor)
+{
+    if (flow->thread_count >= flow->life_capacity) {
+        void *grown = grow(flow, flow->lives, &flow->life_capacity, flow->thread_count + 1,
+                           sizeof *flow->lives);
+        if (!grown)
+            return flow->broken.code;
+        flow->lives = grown;
+    }
+    flow->lives[flow->thread_count++] = (struct flow_life){.processor = processor};
+    return 0;
+}
+
+int flow_end_thread(struct flow *flow, struct flow_thread *thread)
+{
+    if (thread->at == START_INSTRUCTION)
+        return 0;
+    uint32_t edge = flow_exit_edge(flow, thread->at);
+    int result = 0;
+    if (edge == 0)
+        result = flow_add_edge(flow, thread->at, END_INSTRUCTION, thread->number, WAY_STEP);
+    else if (flow->edges[edge].thread == thread->number)
+        flow->edges[edge].count++;
+    else
+        result = flow_count_other(flow, &flow->edges[edge], thread->number);
+    flow->lives[thread->number].seen = thread->seen;
+    free(thread->handlers);
+    *thread = (struct flow_thread){.lost_at = UINT64_MAX};
+    return result;
+}
+
+/* --- signals --- */
+
+int flow_note_signal(struct flow *flow, struct flow_thread *thread)
+{
+    if (!thread->handlers)
+        thread->handlers = calloc(1, sizeof *thread->handlers);
+    struct flow_handlers *handlers = thread->handlers;
+    if (!handlers)
+        return bt_fail(&flow->broken, BT_MEMORY, "no memory for the graph");
+    handlers->interrupted[handlers->depth++ % FLOW_HANDLERS] = thread->at;
+    handlers->count += handlers->count < FLOW_HANDLERS;
+    return 0;
+}
+
+int flow_note_return(struct flow *flow, struct flow_thread *thread, uint32_t target)
+{
+    struct flow_handlers *handlers = thread->handlers;
+    if (!handlers || handlers->count == 0)
+        return 0;
+    handlers->count--;
+    uint32_t source = handlers->interrupted[--handlers->depth % FLOW_HANDLERS];
+    struct hash_search search = hash_search(&flow->by_return, hash_pair(source, target));
+    while (hash_search_next(&search))
+        if (flow->returns[search.number].source == source &&
+            flow->returns[search.number].target == target)
+            return 0;
+    if (flow->return_count >= flow->return_capacity) {
+        void *grown = grow(flow, flow->returns, &flow->return_capacity, flow->return_count + 1,
+                           sizeof *flow->returns);
+        if (!grown)
+            return flow->broken.code;
+        flow->returns = grown;
+    }
+    flow->returns[flow->return_count] = (struct flow_return){source, target};
+    return add_to_index(flow, &flow->by_return, hash_pair(source, target), flow->return_count++);
 }
 
 /* --- counts --- */

@@ -12,10 +12,10 @@ static bool joins(const struct flow *flow, const struct edge *edge, const uint8_
 {
     const struct instruction *source = &flow->instructions[edge->source];
     const struct instruction *target = &flow->instructions[edge->target];
-    return edge->known && edge->source != START_INSTRUCTION && edge->target != END_INSTRUCTION &&
-           flow->edges[edge->next].next == edge->next && entries[edge->target] == 1 &&
-           !(target->tag & TAG_RUN) && !(source[1].tag & TAG_RUN) && !(source->tag & TAG_CUT) &&
-           flow_sequential(source, target->address);
+    return (edge->ways & WAY_STEP) && edge->source != START_INSTRUCTION &&
+           edge->target != END_INSTRUCTION && flow->edges[edge->next].next == edge->next &&
+           entries[edge->target] == 1 && !(target->tag & TAG_RUN) && !(source[1].tag & TAG_RUN) &&
+           !(source->tag & TAG_CUT) && flow_sequential(source, target->address);
 }
 
 /* Marks the instructions that start a block, and the edges inside blocks. */
@@ -148,8 +148,10 @@ static enum flow_kind kind_of(const struct flow *flow, const struct edge *edge)
         return FLOW_ENTRY;
     if (edge->target == END_INSTRUCTION)
         return FLOW_EXIT;
-    if (!edge->known)
-        return FLOW_UNKNOWN;
+    if (!(edge->ways & WAY_STEP))
+        return edge->ways & WAY_SIGNAL          ? FLOW_SIGNAL
+               : edge->ways & WAY_SIGNAL_RETURN ? FLOW_SIGNAL_RETURN
+                                                : FLOW_UNKNOWN;
     return flow_sequential(&flow->instructions[edge->source],
                            flow->instructions[edge->target].address)
                ? FLOW_NEXT
@@ -256,22 +258,30 @@ static int make_edges(struct flow *flow)
 
 /* --- how often --- */
 
-/* Sorts threads by processor; position[] becomes the index of each thread number. */
-static void number_threads(struct flow *flow, uint8_t position[FLOW_THREADS_MAX])
+/* Sorts threads by processor, and by the order of their lives; position[] becomes the index of each
+ * thread number. */
+static int number_threads(struct flow *flow, uint32_t *position)
 {
-    uint32_t count = 0;
-    for (unsigned processor = 0; processor < FLOW_THREADS_MAX; processor++) {
-        const struct flow_thread *thread = &flow->threads[processor];
-        if (thread->at == START_INSTRUCTION)
-            continue;
-        position[thread->number] = (uint8_t)count;
-        flow->processors[count] = (uint8_t)processor;
-        flow->fetched[count++] = thread->seen;
+    const uint32_t count = flow->thread_count;
+    uint32_t next[FLOW_PROCESSORS + 1] = {0};
+    flow->processors = flow_resize(flow, NULL, 0, count + 1u, sizeof *flow->processors);
+    flow->fetched = flow_resize(flow, NULL, 0, count + 1u, sizeof *flow->fetched);
+    if (!flow->processors || !flow->fetched)
+        return flow->broken.code;
+    for (uint32_t t = 0; t < count; t++)
+        next[flow->lives[t].processor + 1]++;
+    for (unsigned processor = 0; processor < FLOW_PROCESSORS; processor++)
+        next[processor + 1] += next[processor];
+    for (uint32_t t = 0; t < count; t++) {
+        position[t] = next[flow->lives[t].processor]++;
+        flow->processors[position[t]] = flow->lives[t].processor;
+        flow->fetched[position[t]] = flow->lives[t].seen;
     }
+    return 0;
 }
 
 /* Adds an edge's counts to a row, or subtracts them. */
-static void add_counts(const struct flow *flow, const struct edge *edge, const uint8_t *position,
+static void add_counts(const struct flow *flow, const struct edge *edge, const uint32_t *position,
                        uint64_t *row, bool off)
 {
     row[position[edge->thread]] += off ? -edge->count : edge->count;
@@ -305,13 +315,15 @@ static void count_falls(struct flow *flow)
 
 static int count_edges(struct flow *flow)
 {
-    uint8_t position[FLOW_THREADS_MAX];
     size_t threads = flow->thread_count;
-    number_threads(flow, position);
     flow->counts =
         flow_resize(flow, NULL, 0, flow->graph_edge_count * threads + 1, sizeof *flow->counts);
-    if (!flow->counts)
+    uint32_t *position =
+        flow->counts ? flow_resize(flow, NULL, 0, threads + 1, sizeof *position) : NULL;
+    if (!position || number_threads(flow, position) != 0) {
+        free(position);
         return flow->broken.code;
+    }
     for (uint32_t e = 1; e < flow->edge_count; e++) {
         const struct edge *edge = &flow->edges[e];
         if (edge->inside)
@@ -324,6 +336,7 @@ static int count_edges(struct flow *flow)
         if (target != FLOW_END && flow->fall_of[target] != FLOW_NO_EDGE)
             add_counts(flow, edge, position, flow->counts + flow->fall_of[target] * threads, false);
     }
+    free(position);
     count_falls(flow);
     for (uint32_t e = 0; e < flow->graph_edge_count; e++)
         if (flow->graph_edges[e].target != FLOW_END)
@@ -332,34 +345,37 @@ static int count_edges(struct flow *flow)
     return 0;
 }
 
-/* Adds the edge from each thread's last instruction to END. */
+/* Ends the last thread of each processor. */
 static int end_threads(struct flow *flow)
 {
-    for (unsigned processor = 0; processor < FLOW_THREADS_MAX; processor++) {
-        const struct flow_thread *thread = &flow->threads[processor];
-        if (thread->at == START_INSTRUCTION)
-            continue;
-        uint32_t edge = flow->instructions[thread->at].edge;
-        uint32_t first = edge;
-        while (edge != 0 && flow->edges[edge].target != END_INSTRUCTION) {
-            edge = flow->edges[edge].next;
-            if (edge == first)
-                edge = 0;
-        }
-        if (edge == 0)
-            flow_add_edge(flow, thread->at, END_INSTRUCTION, thread->number, true);
-        else
-            flow_count_other(flow, &flow->edges[edge], thread->number);
-        if (flow->broken.code != 0)
-            break;
-    }
+    for (unsigned processor = 0; processor < FLOW_PROCESSORS && flow->broken.code == 0; processor++)
+        flow_end_thread(flow, &flow->threads[processor]);
     return flow->broken.code;
+}
+
+/* Where handlers of signals returned, by blocks. */
+static int find_resumptions(struct flow *flow)
+{
+    flow->resumptions =
+        flow_resize(flow, NULL, 0, flow->return_count + 1u, sizeof *flow->resumptions);
+    if (!flow->resumptions)
+        return flow->broken.code;
+    for (uint32_t i = 0; i < flow->return_count; i++) {
+        const struct flow_return *at = &flow->returns[i];
+        const struct flow_resumption resumption = {.source = flow->block_of[at->source],
+                                                   .target = flow->block_of[at->target]};
+        /* else one of them is inside a block: the handler is the next instruction */
+        if (flow->last_of[resumption.source] == at->source &&
+            flow->first_of[resumption.target] == at->target)
+            flow->resumptions[flow->resumption_count++] = resumption;
+    }
+    return 0;
 }
 
 int flow_finish(struct flow *flow, struct flow_graph *graph, struct bt_error *error)
 {
     if (flow->broken.code != 0 || end_threads(flow) != 0 || make_blocks(flow) != 0 ||
-        make_edges(flow) != 0 || count_edges(flow) != 0) {
+        make_edges(flow) != 0 || count_edges(flow) != 0 || find_resumptions(flow) != 0) {
         if (error)
             *error = flow->broken;
         return flow->broken.code;
@@ -372,6 +388,8 @@ int flow_finish(struct flow *flow, struct flow_graph *graph, struct bt_error *er
         .counts = flow->counts,
         .thread_count = flow->thread_count,
         .processors = flow->processors,
+        .resumptions = flow->resumptions,
+        .resumption_count = flow->resumption_count,
         .instructions = flow->fetched,
         .first_block = flow->block_count ? flow->block_of[flow->first_instruction] : 0,
     };

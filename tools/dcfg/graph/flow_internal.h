@@ -36,11 +36,27 @@ struct edge {
     uint64_t count;  /* by the first thread that took it */
     uint32_t source; /* instructions */
     uint32_t target;
-    uint32_t next;  /* next edge of the same source, in a ring */
-    uint32_t more;  /* counts of the other threads: flow->more[more * stride]; 0: none */
-    uint8_t thread; /* first thread that took it */
-    bool known;     /* taken at least once without a loss in between */
-    bool inside;    /* joins two runs of one block; not part of the graph */
+    uint32_t next;   /* next edge of the same source, in a ring */
+    uint32_t more;   /* counts of the other threads: flow->more[more * stride]; 0: none */
+    uint32_t thread; /* first thread that took it */
+    uint8_t ways;    /* bits of enum way: how it was taken */
+    bool inside;     /* joins two runs of one block; not part of the graph */
+};
+
+/* How control went from an instruction to the next fetched one. */
+enum way {
+    WAY_STEP = 1, /* by the instruction */
+    WAY_SIGNAL = 2,
+    WAY_SIGNAL_RETURN = 4,
+    WAY_LOST = 8 /* across a loss */
+};
+
+/* Instructions that a signal interrupted, whose handlers have not returned; the last one is
+ * depth - 1, modulo FLOW_HANDLERS. Handlers left by longjmp(3) stay until they are overwritten. */
+#define FLOW_HANDLERS 64u
+struct flow_handlers {
+    uint32_t interrupted[FLOW_HANDLERS];
+    uint32_t depth, count;
 };
 
 struct flow_thread {
@@ -49,12 +65,31 @@ struct flow_thread {
     uint32_t at;      /* last instruction fetched */
     uint32_t room;    /* index of its next new instruction */
     uint32_t room_end;
-    uint8_t number; /* by order of appearance */
+    uint32_t number;                /* by order of appearance */
+    struct flow_handlers *handlers; /* NULL: no signal so far */
+};
+
+/* A thread, by number. */
+struct flow_life {
+    uint64_t seen; /* number of fetches; valid once it has ended */
+    uint8_t processor;
+};
+
+/* A signal's interrupted instruction, and the one at which the handler returned. */
+struct flow_return {
+    uint32_t source;
+    uint32_t target;
 };
 
 struct flow {
-    struct sink sink;                             /* takes fetches, as flow_put does */
-    struct flow_thread threads[FLOW_THREADS_MAX]; /* by processor */
+    struct sink sink;                            /* takes fetches, as flow_put does */
+    struct flow_thread threads[FLOW_PROCESSORS]; /* the last of each processor */
+    struct flow_life *lives;                     /* by thread number */
+    uint32_t life_capacity;
+    struct flow_return *returns;
+    uint32_t return_count;
+    uint32_t return_capacity;
+    struct hash_index by_return; /* returns, by both instructions */
     struct instruction *instructions;
     struct edge *edges;
     uint64_t *more;            /* rows of `stride` counts */
@@ -83,8 +118,10 @@ struct flow {
     uint32_t *graph_edge; /* by edge: the edge of the graph, or FLOW_NO_EDGE */
     uint32_t block_count;
     uint32_t graph_edge_count;
-    uint8_t processors[FLOW_THREADS_MAX];
-    uint64_t fetched[FLOW_THREADS_MAX];
+    uint8_t *processors; /* by thread of the graph */
+    uint64_t *fetched;
+    struct flow_resumption *resumptions;
+    uint32_t resumption_count;
     uint32_t first_instruction; /* first instruction of the stream */
 };
 
@@ -120,7 +157,23 @@ uint32_t flow_find_edge(struct flow *flow, uint32_t source, const struct record 
                         uint32_t *target);
 
 /* Adds a new edge, with count 1. 0 or BT_MEMORY. */
-int flow_add_edge(struct flow *flow, uint32_t source, uint32_t target, uint32_t thread, bool known);
+int flow_add_edge(struct flow *flow, uint32_t source, uint32_t target, uint32_t thread,
+                  enum way way);
+
+/* The edge from an instruction to END_INSTRUCTION; 0: none. */
+uint32_t flow_exit_edge(const struct flow *flow, uint32_t source);
+
+/* Adds a thread of a processor; its number is flow->thread_count - 1. 0 or BT_MEMORY. */
+int flow_add_thread(struct flow *flow, uint8_t processor);
+
+/* Adds the edge from the last instruction of a processor's thread, if there is one, to END, and
+ * ends the thread. 0 or BT_MEMORY. */
+int flow_end_thread(struct flow *flow, struct flow_thread *thread);
+
+/* Notes a signal after the thread's last instruction, or the return of its handler to target. 0 or
+ * BT_MEMORY. */
+int flow_note_signal(struct flow *flow, struct flow_thread *thread);
+int flow_note_return(struct flow *flow, struct flow_thread *thread, uint32_t target);
 
 /* Counts an edge for a thread other than the first one that took it. 0 or BT_MEMORY. */
 int flow_count_other(struct flow *flow, struct edge *edge, uint32_t thread);

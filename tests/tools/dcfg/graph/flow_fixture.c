@@ -43,7 +43,7 @@ static void count_pair(struct flow_twin *twin, int source, int target, unsigned 
 
 void twin_put(struct flow_twin *twin, const struct batch *batch)
 {
-    for (unsigned i = 0; i < FLOW_THREADS_MAX; i++)
+    for (unsigned i = 0; i < FLOW_PROCESSORS; i++)
         twin->lost[i] |= batch_has_loss_or_gap(batch);
     for (size_t i = 0; i < batch->count; i++) {
         const struct record *record = &batch->records[i];
@@ -95,7 +95,7 @@ static int only_successor(const struct flow_twin *twin, int i)
 void twin_finish(struct flow_twin *twin)
 {
     bool inner[TWIN_INSTRUCTIONS] = {false};
-    for (unsigned processor = 0; processor < FLOW_THREADS_MAX; processor++)
+    for (unsigned processor = 0; processor < FLOW_PROCESSORS; processor++)
         if (twin->at[processor] != 0)
             count_pair(twin, twin->at[processor], 1, processor, true);
     memset(twin->starts, 0xff, sizeof twin->starts);
@@ -113,7 +113,7 @@ void twin_finish(struct flow_twin *twin)
         block.last_size = twin->instructions[last].size;
         block.size = (uint64_t)block.last_offset + block.last_size;
         for (int p = 0; p < twin->pair_count; p++)
-            for (unsigned t = 0; t < FLOW_THREADS_MAX && twin->pairs[p].target == i; t++)
+            for (unsigned t = 0; t < FLOW_PROCESSORS && twin->pairs[p].target == i; t++)
                 block.count += twin->pairs[p].counts[t];
         twin->starts[i] = twin->block_count;
         twin->ends[last] = twin->block_count;

@@ -14,7 +14,7 @@ struct twin_pair {
     int source;
     int target;
     bool known;
-    uint64_t counts[FLOW_THREADS_MAX]; /* by processor */
+    uint64_t counts[FLOW_PROCESSORS]; /* by processor */
 };
 
 struct flow_twin {
@@ -26,9 +26,9 @@ struct flow_twin {
     } instructions[TWIN_INSTRUCTIONS];
     int pair_count;
     struct twin_pair pairs[TWIN_PAIRS];
-    int at[FLOW_THREADS_MAX];
-    bool lost[FLOW_THREADS_MAX];
-    uint64_t fetched[FLOW_THREADS_MAX];
+    int at[FLOW_PROCESSORS];
+    bool lost[FLOW_PROCESSORS];
+    uint64_t fetched[FLOW_PROCESSORS];
 
     int block_count;
     int starts[TWIN_INSTRUCTIONS]; /* by instruction: the block that starts or ends there, or -1 */

@@ -91,8 +91,8 @@ static bool conserves(const struct flow_graph *graph)
  * the fetches, and the counts of edges match the steps. */
 struct flow_walk {
     const struct flow_graph *graph;
-    uint32_t block[FLOW_THREADS_MAX]; /* by thread */
-    size_t next[FLOW_THREADS_MAX];    /* index to search its records from */
+    uint32_t block[FLOW_PROCESSORS]; /* by thread */
+    size_t next[FLOW_PROCESSORS];    /* index to search its records from */
     uint64_t *counts;
     bool good;
 };
@@ -138,9 +138,9 @@ static bool replays(struct flow *flow, const struct flow_graph *graph, struct re
     size_t cells = graph->edge_count * graph->thread_count;
     struct flow_walk walk = {
         .graph = graph, .counts = calloc(cells + 1, sizeof(uint64_t)), .good = true};
-    struct flow_step *steps = calloc(count + FLOW_THREADS_MAX, sizeof *steps);
+    struct flow_step *steps = calloc(count + FLOW_PROCESSORS, sizeof *steps);
     struct flow_replay *replay = flow_replay_new(flow, NULL);
-    for (unsigned t = 0; t < FLOW_THREADS_MAX; t++)
+    for (unsigned t = 0; t < FLOW_PROCESSORS; t++)
         walk.block[t] = FLOW_START;
     for (size_t at = 0; at < count; at += 333) {
         struct batch batch = {.records = records + at,

@@ -22,7 +22,7 @@ static const struct option_row boards_options[] = {
      offsetof(struct boards_settings, self_test), NULL},
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
-/* Virtual boards that can be written anywhere a board can. */
+/* Virtual boards, which can be used wherever a board is named. */
 static const struct board_listing virtual_boards[] = {
     {"virtual:smp=N", "N processors that run a workload; also seed=S, requests=N, rate=max|real|N, "
                       "clock=HZ, queue=FRAMES"},

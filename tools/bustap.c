@@ -1,4 +1,4 @@
-/* bustap: runs the command that the command line names; called b2a, it is `bustap dump`. */
+/* bustap: runs the command named on the command line; as b2a, runs `bustap dump`. */
 #include "tools/common/commands.h"
 
 #include "capture/signal_guard.h"
@@ -66,7 +66,7 @@ int main(int argc, char **argv)
 {
     sigset_t mask;
     sigprocmask(SIG_BLOCK, NULL, &mask);
-    signal_guard_block(); /* a command that does not take signals itself unblocks them */
+    signal_guard_block(); /* command_run unblocks them for commands without takes_signals */
     if (standard_streams_keep() < 0 || standard_streams_wait() < 0)
         return STATUS_IO;
     command_ignore_signals();

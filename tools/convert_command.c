@@ -19,7 +19,7 @@ struct convert_settings {
     uint64_t object_size;
     struct foreign_options options;
     bool time_unit_given;
-    struct record_input_settings input; /* how it is read */
+    struct record_input_settings input; /* how the input is read */
 };
 
 static int take_processor(void *settings, const char *argument, struct bt_error *error)
@@ -74,7 +74,7 @@ static const struct option_row convert_options[] = {
      offsetof(struct convert_settings, options.wrap), NULL},
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
-/* --- before anything is written --- */
+/* --- checks before writing --- */
 
 static int take_format(const struct trace_format **format, const struct convert_settings *settings,
                        struct bt_error *error)
@@ -111,13 +111,13 @@ struct conversion {
     const struct trace_format *format;
     struct record_input *input;
     struct sink *sink;
-    uint64_t clock_hz; /* of the first trace */
-    bool other_clocks; /* a later one has another */
+    uint64_t clock_hz; /* clock of the first trace */
+    bool other_clocks; /* a later trace has another clock */
     struct foreign_loss loss;
 };
 
-/* What the format could not hold, in words. */
-static void tell_loss(const struct conversion *conversion)
+/* Reports the records and fields that the format cannot hold. */
+static void report_loss(const struct conversion *conversion)
 {
     const struct foreign_loss *loss = &conversion->loss;
     const char *name = conversion->format->name;
@@ -202,7 +202,7 @@ static int convert(struct conversion *conversion, const struct input_paths *path
     trace_format_discard(conversion->sink);
     int status = record_input_close(conversion->input);
     if (result == 0)
-        tell_loss(conversion);
+        report_loss(conversion);
     else if (result != BT_CLOSED && command_failure(&error) > status)
         status = bt_exit_status(result);
     return status;

@@ -32,12 +32,12 @@ static bool is_command(const char *word)
     return false;
 }
 
-/* --- what an answer holds -------------------------------------------------------------------- */
+/* --- reading an answer ----------------------------------------------------------------------- */
 
 #define PATH_BYTES 256u
-#define TEXT_BYTES 4400u /* more than the longest path or error takes */
+#define TEXT_BYTES 4400u /* more than the longest path or error */
 
-/* What an answer says of a capture; zero where it says nothing. */
+/* An answer's fields of a capture; zero if missing. */
 struct answer_row {
     char name[TEXT_BYTES], state[TEXT_BYTES], output[TEXT_BYTES];
     char error[TEXT_BYTES];  /* why it waits or ended early */
@@ -47,11 +47,11 @@ struct answer_row {
 };
 
 struct answer {
-    FILE *table; /* of the captures, printed row by row */
+    FILE *table; /* receives a row for each capture */
     bool good;
     char error[TEXT_BYTES];
     uint64_t lines_dropped;
-    struct answer_row row; /* of the capture that is being read */
+    struct answer_row row; /* the capture being read */
 };
 
 enum field_kind { FIELD_TEXT, FIELD_COUNT, FIELD_REAL };

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Records formatted at a time: their longest text is what one reservation may have. */
+/* Records formatted at a time: their longest text fits one reservation. */
 #define DUMP_RECORDS (OUTPUT_RESERVE_MAX / RECORD_TEXT_MAX_BYTES)
 
 struct dump_settings {
@@ -50,15 +50,15 @@ struct dump {
     enum record_text form;
     bool filtered;
     struct filter filter;
-    struct loss lost;       /* of the file being read */
-    uint64_t places;        /* in which that was lost */
-    struct trace_set files; /* whose headers were met: only path and info are known */
-    const char *path;       /* being read, */
-    size_t first;           /* whose first file would be this one */
-    struct bt_error full;   /* no memory for files; code 0: there was */
+    struct loss lost;       /* losses of the path being read */
+    uint64_t places;        /* number of batches with a loss */
+    struct trace_set files; /* files with a header so far; only path and info are set */
+    const char *path;       /* the path being read */
+    size_t first;           /* index in `files` of the path's first file */
+    struct bt_error full;   /* no memory for `files`; code 0: none */
 };
 
-/* Prints records[0] to [count - 1], which follow one another. */
+/* Prints count successive records. */
 static int dump_run(struct dump *dump, const struct record *records, size_t count, uint64_t index,
                     uint64_t tick, struct bt_error *error)
 {
@@ -71,7 +71,7 @@ static int dump_run(struct dump *dump, const struct record *records, size_t coun
         count -= some;
         if (count == 0)
             break;
-        /* from the last record printed to the first one not yet */
+        /* the tick of the next record to print */
         if (dump->form != RECORD_TEXT_B2A)
             tick += records_time(records + 1, some);
         records += some;
@@ -80,7 +80,7 @@ static int dump_run(struct dump *dump, const struct record *records, size_t coun
     return 0;
 }
 
-/* Prints those records of a batch that pass the filter, run by run. */
+/* Prints the records of a batch that match the filter, one run of successive records at a time. */
 static int dump_matching(struct dump *dump, const struct batch *batch, struct bt_error *error)
 {
     uint64_t tick = batch->first_tick;
@@ -96,7 +96,7 @@ static int dump_matching(struct dump *dump, const struct batch *batch, struct bt
                               start_tick, error);
         if (result < 0)
             return result;
-        if (i < batch->count) { /* this one does not match */
+        if (i < batch->count) { /* records[i] does not match */
             i++;
             tick += i < batch->count ? batch->records[i].time : 0;
         }
@@ -131,7 +131,7 @@ static int dump_batch(struct dump *dump, const struct batch *batch, struct bt_er
     int result = dump->filtered ? dump_matching(dump, batch, error)
                                 : dump_run(dump, batch->records, batch->count, batch->first_index,
                                            batch->first_tick, error);
-    /* records appear as they are read, however slow the pipe */
+    /* print records as they are read, also from a slow pipe */
     return result < 0 ? result : output_flush(dump->output, error);
 }
 
@@ -145,7 +145,7 @@ static void report_losses(struct dump *dump, const char *path)
     dump->places = 0;
 }
 
-/* Remembers which file of a capture was met. */
+/* Adds a file of a capture to dump->files. */
 static void note_header(struct dump *dump, const struct capture_info *info)
 {
     if (!capture_info_has_id(info) || dump->files.count - dump->first >= TRACE_FILES_MAX)
@@ -157,7 +157,7 @@ static void note_header(struct dump *dump, const struct capture_info *info)
     file->info = *info;
 }
 
-/* Files of a capture that are missing between those that were there. */
+/* Reports files of a capture that are missing between those read. */
 static void report_missing(struct dump *dump)
 {
     const struct trace_file *files = dump->files.files;
@@ -171,8 +171,8 @@ static void report_missing(struct dump *dump)
     }
 }
 
-/* Prints the records of the input. 0, or why they could not be printed; errors in the input are
- * reported. *left counts down. */
+/* Prints the records of the input and reports errors in it. Decreases *left by the number of
+ * records. 0, or a negative code if printing failed. */
 static int dump_input(struct dump *dump, struct record_input *input, uint64_t *left,
                       struct bt_error *error)
 {
@@ -193,7 +193,8 @@ static int dump_input(struct dump *dump, struct record_input *input, uint64_t *l
     return 0;
 }
 
-/* Prints one file; settings->skip and settings->count count down over all files. */
+/* Prints one file. Decreases settings->first and settings->count by the records skipped and read.
+ */
 static int dump_file(struct dump *dump, char *path, struct record_input_settings *settings,
                      struct bt_error *error)
 {
@@ -237,7 +238,7 @@ static int dump_files(struct dump *dump, const struct dump_settings *settings,
         result = dump_file(dump, paths->paths[i], &reading, error);
     if (result == 0)
         result = output_flush(dump->output, error);
-    /* once the count is reached, the files after it are not known */
+    /* if the count was reached, later files were not read */
     if (result == 0 && reading.count > 0)
         report_missing(dump);
     if (dump->full.code)

@@ -19,15 +19,15 @@ static const struct option_row info_options[] = {OPTION_JSON_ROW(struct info_set
                                                  INPUT_TRACE_OPTIONS(struct info_settings, reading),
                                                  {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
-/* All that was read, summed up. */
+/* Sums over all files. */
 struct summary {
     struct trace_verdict total; /* over all captures */
     uint64_t captures;
     struct tally tally;
     const struct trace_set *set;
     const struct trace_file *first; /* of the first capture */
-    const struct trace_file *last;  /* of the last one, NULL where it has no end */
-    bool lacking;                   /* a capture with a header is not complete */
+    const struct trace_file *last;  /* of the last capture; NULL: without a closing member */
+    bool lacking;                   /* a capture with a header is incomplete */
 };
 
 static void add_capture(struct summary *summary, const struct trace_verdict *capture)
@@ -233,7 +233,7 @@ static void print_counts(const char *heading, const uint64_t counts[256], uint64
     }
 }
 
-/* Of an executed program: its ticks are instructions. */
+/* For a capture of a program, whose ticks are instructions. */
 static bool is_program(const struct capture_info *info)
 {
     return strcmp(info->bus, CAPTURE_BUS_PROGRAM) == 0;

@@ -32,30 +32,30 @@ struct recover_sums {
     uint64_t files;
     uint64_t blocks;
     uint64_t records;
-    uint64_t missing;   /* found missing here */
-    uint64_t left_out;  /* duplicate records, */
-    uint64_t misplaced; /* and records in the wrong order, which are not saved */
+    uint64_t missing;   /* missing requests that no member counts as lost */
+    uint64_t left_out;  /* duplicate records, not saved */
+    uint64_t misplaced; /* records in the wrong order, not saved */
 };
 
-/* Writes batches as concatenated capture files; holes become losses. */
+/* Writes batches as concatenated capture files; missing requests become losses. */
 struct recover {
     struct trace_reader *reader;
     int file;
-    const char *name; /* its */
+    const char *name; /* name of the file, for messages */
     struct deflate_encoder *encoder;
     uint8_t *member;
     struct recover_sums sums;
-    struct bt_error failed; /* to write, between two batches; code 0: it has not */
-    /* the capture file that is being written */
+    struct bt_error failed; /* failure to write between two batches; code 0: none */
+    /* the capture file being written */
     struct capture_writer *writer; /* NULL before the first */
     struct capture_info info;
-    struct capture_totals closing; /* the closing member it had, */
-    bool closed;                   /* if that has been met */
+    struct capture_totals closing; /* with closed: the closing member read */
+    bool closed;                   /* a closing member was read */
     bool ended;         /* the next batch belongs to another file, unless a header denies it */
-    uint64_t end_index; /* after the last record or loss that was written */
+    uint64_t end_index; /* index after the last record or loss written */
     uint64_t last_tick;
-    struct loss lost; /* of the blocks, with the holes */
-    uint64_t missing; /* of that, found missing here */
+    struct loss lost; /* losses of the blocks, missing requests included */
+    uint64_t missing; /* missing requests among them */
 };
 
 /* Begins a new file with the header that was read, or with a default one. */
@@ -109,8 +109,8 @@ static void close_hole(struct recover *recover, struct capture_totals *totals,
     recover->missing += after;
 }
 
-/* Takes at most *excess off *count, and that off *excess. */
-static void take_off(uint64_t *count, uint64_t *excess)
+/* Subtracts the smaller of the two from both. */
+static void subtract(uint64_t *count, uint64_t *excess)
 {
     uint64_t step = *count < *excess ? *count : *excess;
     *count -= step;
@@ -136,9 +136,9 @@ static void take_before(const struct recover *recover, struct capture_totals *to
     }
     uint64_t first = recover->info.first_index;
     uint64_t excess = sum > first ? sum - first : 0;
-    take_off(&totals->capture_records, &excess);
+    subtract(&totals->capture_records, &excess);
     for (int stage = 0; stage < LOSS_STAGES; stage++)
-        take_off(&totals->capture_lost[stage], &excess);
+        subtract(&totals->capture_lost[stage], &excess);
 }
 
 /* The totals of the new file, from those of the old one where it had any. */
@@ -252,7 +252,7 @@ static int recover_put(struct recover *recover, const struct batch *batch, struc
     if (continue_file(recover, start, error) < 0)
         return error->code;
     if (start < recover->end_index) {
-        /* Without a hole so far, all up to end_index has been written. */
+        /* if nothing was missing so far, all records up to end_index have been written */
         bool twice =
             recover->missing == 0 && batch->first_index + batch->count <= recover->end_index;
         *(twice ? &recover->sums.left_out : &recover->sums.misplaced) += batch->count;
@@ -326,7 +326,7 @@ static bool saved_all(const struct recover *recover, const struct input_report *
            trace_reader_kind(recover->reader) == TRACE_CAPTURE;
 }
 
-/* Brings the new file to the disk and gives it its name. 0 or negative. */
+/* Synchronises the new file with the disk and renames it to OUT. 0 or negative. */
 static int complete(struct new_file *file, struct bt_error *error)
 {
     int result = new_file_synchronise(file, error);
@@ -405,7 +405,7 @@ static int recover_into(const char *path, const struct byu_reading *reading, str
     return report.status;
 }
 
-/* Begins the new file. What has the name OUT stays as it is until the new file is complete. */
+/* Begins the new file. An existing OUT stays unchanged until the new file is complete. */
 static struct new_file *begin_output(const struct recover_settings *settings,
                                      struct bt_error *error)
 {

@@ -19,8 +19,8 @@ static const struct option_row verify_options[] = {
     BYU_READING_OPTIONS(struct verify_settings, reading.reading),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
-/* A trace without header cannot be proved complete: it does not say how many records it should
- * have. */
+/* Computes the verdict. A trace without a header is never complete: its number of records is
+ * unknown. */
 static void judge(struct trace_verdict *verdict, const struct trace_file *files, size_t count)
 {
     trace_set_judge(verdict, files, count);
@@ -28,7 +28,7 @@ static void judge(struct trace_verdict *verdict, const struct trace_file *files,
         return;
     verdict->complete = false;
     snprintf(verdict->why, sizeof verdict->why,
-             "%.100s is not a capture file and does not tell how many requests the board saw",
+             "%.100s is not a capture file and lacks the number of requests that the board saw",
              files[0].path);
 }
 

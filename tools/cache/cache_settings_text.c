@@ -141,8 +141,8 @@ static int set_cache(struct cache_settings *cache, const char *key, const char *
         cache->no_write_allocate = !allocate;
     } else {
         return bt_fail(error, BT_USAGE,
-                       "there is no such key: size, line, ways, replacement, write, allocate, "
-                       "sub-block, prefetch, victim, shared, split and inclusion are possible");
+                       "unknown key; known are size, line, ways, replacement, write, allocate, "
+                       "sub-block, prefetch, victim, shared, split and inclusion");
     }
     return number < 0 ? number : 0;
 }

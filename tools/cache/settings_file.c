@@ -75,8 +75,7 @@ static int set_whole(struct settings_text *text, const struct ini_line *line,
         result = set_flag(&settings->no_flush, false, line->value, error);
     else
         result = bt_fail(error, BT_USAGE,
-                         "there is no such key: coherence, attributes, seed, classify and flush "
-                         "are possible");
+                         "unknown key; known are coherence, attributes, seed, classify and flush");
     return result < 0 ? bt_fail_within(error, "%s", line->key) : 0;
 }
 

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define POLL_MS       50
-#define OUTPUT_MS     5000 /* limit for the reader of the output after the end was requested */
+#define OUTPUT_MS     5000 /* time limit for the reader of the output after a stop */
 #define LAST_WORDS_MS 500
 
 struct capture_options {
@@ -37,7 +37,8 @@ static int take_stop(void *settings, const char *argument, struct bt_error *erro
 static int take_filter(void *settings, const char *argument, struct bt_error *error)
 {
     struct session_settings *session = &((struct capture_options *)settings)->session;
-    size_t longest = sizeof((struct capture_info *)NULL)->filter - 1; /* files say it whole */
+    size_t longest =
+        sizeof((struct capture_info *)NULL)->filter - 1; /* files contain it unshortened */
     if (strlen(argument) > longest)
         return bt_fail(error, BT_USAGE, "the expression is too long: at most %zu bytes", longest);
     session->filter_text = argument;
@@ -114,21 +115,21 @@ struct capture_run {
     struct capture *capture;
 };
 
-/* Runs in the guard's thread, which does not block with the others. */
+/* Runs in the signal guard's thread, which is never blocked by the other threads. */
 static void end_at_once(void *context, int number)
 {
     struct capture_run *run = context;
     static const char words[] =
-        "\r\033[Kbustap: stopped at once; the file being written has no end, "
-        "'bustap recover' gives it one\n";
+        "\r\033[Kbustap: stopped immediately; the current file has no closing block, "
+        "'bustap recover' adds it\n";
     const char *line = run->report.wanted ? words : strchr(words, 'b');
     line_queue_put(run->report.lines, line, strlen(line));
     line_queue_wait(run->report.lines, LAST_WORDS_MS);
     signal_guard_die(number);
 }
 
-/* Does what the signals that have come ask for. */
-static void obey_signals(struct capture_run *run)
+/* Acts on the signals received since the last call. */
+static void handle_signals(struct capture_run *run)
 {
     bool hangup = signal_guard_take(run->signals, SIGHUP);
     if (signal_guard_take(run->signals, SIGUSR2) || hangup)
@@ -139,8 +140,8 @@ static void obey_signals(struct capture_run *run)
         capture_stop(run->capture);
 }
 
-/* Puts names as far as the reader has taken those before: they are not to be dropped. True: all of
- * the capture's so far are read. */
+/* Prints file names once the reader has read the previous ones, so that none is dropped. True: all
+ * names so far are read. */
 static bool print_names(struct capture_run *run)
 {
     char name[4097];
@@ -160,13 +161,13 @@ static bool print_names(struct capture_run *run)
     return count == 0;
 }
 
-/* Returns when the capture has ended. */
-static void attend(struct capture_run *run)
+/* Reports until the capture has ended. */
+static void follow(struct capture_run *run)
 {
     bool ended;
     do {
         ended = capture_wait(run->capture, POLL_MS);
-        obey_signals(run);
+        handle_signals(run);
         if (run->options->print_names)
             print_names(run);
         capture_report_notes(&run->report, run->capture);
@@ -180,8 +181,7 @@ static int worse(int a, int b)
     return a > b ? a : b;
 }
 
-/* Waits until all is read that is printed; where the end was asked for, not for long. Returns the
- * exit status. */
+/* Waits until all output is read; after a stop, for at most OUTPUT_MS. Returns the exit status. */
 static int finish_output(struct capture_run *run)
 {
     struct bt_error error;
@@ -256,7 +256,7 @@ static int run_capture(const struct capture_options *options)
     if (result < 0) {
         status = command_failure(&error);
     } else {
-        attend(&run);
+        follow(&run);
         status = conclude(&run);
         capture_free(run.capture);
     }

@@ -8,7 +8,7 @@
 #include "capture/capture.h"
 #include "tools/common/options.h"
 
-/* Each takes one option's argument, as struct option_row has it. */
+/* Functions `take` of struct option_row for one option each. */
 int capture_option_output(void *settings, const char *argument, struct bt_error *error);
 int capture_option_rotate(void *settings, const char *argument, struct bt_error *error);
 int capture_option_engine(void *settings, const char *argument, struct bt_error *error);
@@ -16,8 +16,8 @@ int capture_option_level(void *settings, const char *argument, struct bt_error *
 int capture_option_queue(void *settings, const char *argument, struct bt_error *error);
 int capture_option_disk_full(void *settings, const char *argument, struct bt_error *error);
 
-/* Rows of capture and exec: the settings have this type, their first member is the struct
- * capture_settings `capture`. */
+/* Rows of capture and exec. type is the settings, whose first member is the struct capture_settings
+ * `capture`. */
 #define CAPTURE_FILE_OPTIONS(type)                                                                 \
     {OPTION_FLAG,                                                                                  \
      0,                                                                                            \
@@ -70,7 +70,7 @@ int capture_option_disk_full(void *settings, const char *argument, struct bt_err
             offsetof(type, quiet), NULL                                                            \
     }
 
-/* The index of argument among two words, or BT_USAGE. */
+/* The index, 0 or 1, of the word that equals argument, or BT_USAGE. */
 int capture_option_choose(const char *argument, const char *first, const char *second,
                           struct bt_error *error);
 

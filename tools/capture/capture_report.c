@@ -48,7 +48,7 @@ void capture_report_say(struct capture_report *report, const char *format, ...)
     vsnprintf(line + head, sizeof line - head - 1, format, arguments);
     va_end(arguments);
     printable_make(line);
-    /* a burst of lines may exceed the queue: give the reader a moment */
+    /* a burst of lines may exceed the queue: wait for the reader */
     report->stalled = !line_queue_wait(report->lines, report->stalled ? 0 : STALL_MS);
     capture_report_clear(report);
     size_t size = strlen(line);
@@ -62,7 +62,7 @@ int capture_report_failure(struct capture_report *report, const struct bt_error 
     return bt_exit_status(error->code);
 }
 
-/* Columns that a line may have: of the terminal all but the last, where some begin a new line. */
+/* Maximum length of a line: the last column stays free, after which some terminals wrap. */
 static size_t line_width(void)
 {
     struct winsize size = {.ws_col = 0};
@@ -73,7 +73,7 @@ static size_t line_width(void)
     return width > 0 && width < (long)LIVE_LINE_BYTES ? (size_t)width - 1 : 79;
 }
 
-/* The line since the last such line. */
+/* Writes the live line, with the rate since the previous one. */
 static char *write_line(struct capture_report *report, struct capture *capture, char *line,
                         size_t width)
 {

@@ -10,18 +10,18 @@
 
 struct capture_report {
     struct line_queue *lines;
-    bool stalled; /* the lines are not being read */
-    bool wanted;  /* a live line: standard error is a terminal */
+    bool stalled; /* the reader does not read the lines */
+    bool wanted;  /* show a live line: standard error is a terminal */
     bool shown;
     int64_t shown_ns;      /* CLOCK_MONOTONIC */
-    uint64_t last_records; /* when a line was shown last, for the rate */
+    uint64_t last_records; /* records at the previous line, for the rate */
     int64_t last_elapsed_ns;
 };
 
-/* 0, or BT_MEMORY with *error. */
+/* Begins the report. quiet: without a live line. 0, or BT_MEMORY with *error. */
 int capture_report_begin(struct capture_report *report, bool quiet, struct bt_error *error);
 
-/* Waits up to timeout_ms for the reader, and frees. */
+/* Waits up to timeout_ms for the reader, then frees the report. */
 void capture_report_end(struct capture_report *report, int timeout_ms);
 
 /* Prints "bustap: " and a line, without control characters. */
@@ -31,13 +31,13 @@ void capture_report_say(struct capture_report *report, const char *format, ...)
 /* Prints the error. Returns the exit status for it. */
 int capture_report_failure(struct capture_report *report, const struct bt_error *error);
 
-/* Renews the live line, a few times a second, unless the last one is not read yet. */
+/* Updates the live line, a few times a second, unless the previous one is still unread. */
 void capture_report_live(struct capture_report *report, struct capture *capture);
 
 /* Clears the live line. */
 void capture_report_clear(struct capture_report *report);
 
-/* Prints the same as a line that stays, terminal or not. */
+/* Prints the live line as a permanent line, also without a terminal. */
 void capture_report_line(struct capture_report *report, struct capture *capture);
 
 /* Prints the capture's notes since the last call (capture_take_note). */

@@ -10,7 +10,7 @@
 #define HIGH_SPEED_PACKET 512u /* bytes */
 #define ADVICE_BYTES      480u
 
-/* One that opening would not tell from this one. */
+/* Whether another board has the same specification, so that boards_open cannot choose this one. */
 static bool has_twin(const struct ftdi_diagnoses *found, size_t place)
 {
     for (size_t i = 0; i < found->count; i++)
@@ -54,7 +54,7 @@ static bool check_port(struct findings *findings, const struct ftdi_device *devi
 
 /* --- permission --- */
 
-static bool rules_there(const char *root, const char *name)
+static bool has_rules(const char *root, const char *name)
 {
     char path[UDEV_RULES_PATH_BYTES];
     return udev_rules_find(root, name, path) == UDEV_RULES_THERE;
@@ -66,7 +66,7 @@ static const char *our_name(void)
     return user ? user->pw_name : "this user";
 }
 
-/* What is missing between this user and the node. */
+/* Writes what gives this user access to the node. */
 static void advise_permission(char advice[ADVICE_BYTES], const struct ftdi_diagnosis *board,
                               const char *root)
 {
@@ -77,7 +77,7 @@ static void advise_permission(char advice[ADVICE_BYTES], const struct ftdi_diagn
                  "ATTR{idVendor}==\"%04x\", ATTR{idProduct}==\"%04x\", ENV{ID_BUSTAP}=\"1\"; then: "
                  "udevadm control --reload && udevadm trigger --subsystem-match=usb",
                  board->device.vid, board->device.pid);
-    else if (!rules_there(root, UDEV_RULES_IDENTIFY) || !rules_there(root, UDEV_RULES_ACCESS))
+    else if (!has_rules(root, UDEV_RULES_IDENTIFY) || !has_rules(root, UDEV_RULES_ACCESS))
         snprintf(advice, ADVICE_BYTES, "install the missing udev rules, as said above");
     else if (!node->identified || node->in_group || strcmp(node->group, "plugdev") != 0)
         snprintf(advice, ADVICE_BYTES,
@@ -85,8 +85,8 @@ static void advise_permission(char advice[ADVICE_BYTES], const struct ftdi_diagn
                  "or: udevadm control --reload && udevadm trigger --subsystem-match=usb");
     else
         snprintf(advice, ADVICE_BYTES,
-                 "join the group: adduser %.60s plugdev, and log in again; or sit at the machine "
-                 "itself",
+                 "join the group: adduser %.60s plugdev, and log in again; or log in at the "
+                 "machine's console",
                  our_name());
 }
 
@@ -121,7 +121,7 @@ static bool check_permission(struct findings *findings, const struct ftdi_diagno
     return false;
 }
 
-/* --- who has it --- */
+/* --- drivers and programs that use the board --- */
 
 static void name_holders(char *text, size_t size, const struct usb_node *node)
 {
@@ -168,13 +168,14 @@ static bool check_holders(struct findings *findings, const struct usb_node *node
     return true;
 }
 
-/* --- the chip's memory --- */
+/* --- the chip's EEPROM --- */
 
 static bool check_eeprom(struct findings *findings, const struct ftdi_diagnosis *board,
                          char channel)
 {
     if (!board->eeprom_known) {
-        findings_add(findings, FINDING_WARNING, "eeprom", "if the board does not answer, look here",
+        findings_add(findings, FINDING_WARNING, "eeprom",
+                     "if the board does not answer, check it with ftdi_eeprom",
                      "it cannot be read");
         return true;
     }
@@ -207,11 +208,11 @@ bool check_board(struct findings *findings, const struct ftdi_diagnoses *found, 
                  "permanently",
                  board->specification);
         findings_add(findings, FINDING_WARNING, "ids", advice,
-                     "an FTDI chip with ids that bustap does not know need not be a board, and is "
-                     "left alone");
+                     "bustap does not know these ids: the FTDI chip may not be a board, and is not "
+                     "opened");
         return false;
     }
-    /* one that cannot be opened, or is in use, was not asked; other chips' words mean else */
+    /* the EEPROM of a board that is closed or in use was not read; other chips' words differ */
     if (usable && board->device.open_error == 0 && strcmp(board->node.driver, "usbfs") != 0)
         good = check_eeprom(findings, board, channel) && good;
     return good;

@@ -6,7 +6,7 @@
 #include "driver/stream.h"
 #include "tools/doctor/findings.h"
 
-/* The machine: its USB, the udev rules, the memory for transfers. root is the prefix of
+/* Checks the machine: its USB, the udev rules, the memory for transfers. root is the prefix of
  * system paths, "" for this machine's. */
 void check_machine(struct findings *findings, const struct ftdi_diagnoses *found, const char *root);
 
@@ -19,8 +19,8 @@ bool check_board(struct findings *findings, const struct ftdi_diagnoses *found, 
                  char channel, const char *root);
 
 /*
- * The board of a stream, which is closed: its identity, and its link with a test pattern of N
- * megabytes (10^6 bytes), 0 for none.
+ * Checks the board of a stream: its identity, and its link with a test pattern of N megabytes (10^6
+ * bytes), 0 for none. Closes the stream.
  */
 void check_link(struct findings *findings, struct stream *stream, uint32_t megabytes);
 

@@ -23,7 +23,7 @@ static const struct option_row doctor_options[] = {
     OPTION_JSON_ROW(struct doctor_settings, json),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
-/* Opens a board and looks at its link. */
+/* Opens a board and checks its link. */
 static void try_link(struct findings *findings, const char *specification,
                      const struct doctor_settings *settings)
 {
@@ -35,7 +35,7 @@ static void try_link(struct findings *findings, const char *specification,
         check_link(findings, stream, settings->no_self_test ? 0 : settings->megabytes);
 }
 
-/* options are what named names, NULL where the user named no board. */
+/* Checks the boards on USB. options: the parsed specification `named`; both NULL: all boards. */
 static void examine_usb(struct findings *findings, const struct ftdi_options *options,
                         const char *named, const struct doctor_settings *settings)
 {
@@ -51,7 +51,7 @@ static void examine_usb(struct findings *findings, const struct ftdi_options *op
     }
     check_machine(findings, &found, "");
     for (size_t i = 0; i < found.count; i++) {
-        /* what the user named may say more, such as the channel; if it means one board only */
+        /* the user's specification of a single board may contain more, such as the channel */
         const char *specification =
             named && found.count == 1 ? named : found.boards[i].specification;
         if (check_board(findings, &found, i, channel, ""))
@@ -93,7 +93,7 @@ static void print_summary(const struct findings *findings)
                findings->warnings == 1 ? "" : "s");
 }
 
-/* board may be NULL: all that are plugged in. It makes sense. */
+/* Checks a board whose specification is valid, or all connected boards if board is NULL. */
 static int examine(const char *board, const struct doctor_settings *settings)
 {
     struct findings findings = {.out = settings->json ? NULL : stdout};

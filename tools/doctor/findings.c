@@ -18,7 +18,7 @@ void findings_subject(struct findings *findings, const char *name, const char *d
                 PRINTABLE(description));
 }
 
-static struct finding *room_for_one(struct findings *findings)
+static struct finding *append(struct findings *findings)
 {
     if (findings->count == findings->capacity) {
         size_t capacity = findings->capacity ? findings->capacity * 2 : 32;
@@ -35,10 +35,10 @@ void findings_add(struct findings *findings, enum finding_level level, const cha
                   const char *advice, const char *format, ...)
 {
     struct finding alone;
-    struct finding *finding = room_for_one(findings);
+    struct finding *finding = append(findings);
     if (!finding) {
         findings->incomplete = true;
-        finding = &alone; /* it is counted and printed all the same */
+        finding = &alone; /* counted and printed nevertheless */
     }
     va_list arguments;
     va_start(arguments, format);
@@ -54,7 +54,7 @@ void findings_add(struct findings *findings, enum finding_level level, const cha
         return;
     fprintf(findings->out, "  %-8s %s: %s%s%s\n", findings_level_name(level), check,
             PRINTABLE(finding->text), *advice ? "; " : "", PRINTABLE(advice));
-    fflush(findings->out); /* the next one may take seconds */
+    fflush(findings->out); /* the next check may take seconds */
 }
 
 void findings_free(struct findings *findings)

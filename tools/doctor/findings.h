@@ -1,4 +1,4 @@
-/* What `bustap doctor` found: each finding is printed as it is made, and kept. */
+/* The findings of `bustap doctor`: printed at once and kept for the report. */
 #ifndef TOOLS_DOCTOR_FINDINGS_H
 #define TOOLS_DOCTOR_FINDINGS_H
 
@@ -17,16 +17,16 @@ struct finding {
 };
 
 struct findings {
-    FILE *out; /* each finding as it is made, for people; NULL: nowhere */
+    FILE *out; /* receives each finding at once, as text; NULL: none */
     const char *subject;
     struct finding *all;
     size_t count, capacity;
     size_t warnings, problems;
-    bool incomplete; /* findings are missing for want of memory */
+    bool incomplete; /* memory was insufficient for some findings */
 };
 
-/* Sets the subject of the findings that follow: its name, which must outlive them, and a
- * description for people. */
+/* Sets the subject of the following findings: its name, which must outlive them, and a description
+ * for the text output. */
 void findings_subject(struct findings *findings, const char *name, const char *description);
 
 /* Adds a finding, with advice ("" for none) and a text from a printf format. check is a constant.

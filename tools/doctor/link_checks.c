@@ -5,8 +5,8 @@
 #include <inttypes.h>
 
 #define MEGABYTE        1000000.0
-#define FRAME_BYTES_MIN 512u /* a board that says less is not believed */
-#define GOOD_MB_PER_S   30.0 /* high speed brings 40; less will not do for a busy bus */
+#define FRAME_BYTES_MIN 512u /* smaller frame sizes from boards are ignored */
+#define GOOD_MB_PER_S   30.0 /* high speed reaches 40; a busy bus needs at least this rate */
 
 static void check_identity(struct findings *findings, const struct wire_identity *identity)
 {
@@ -20,7 +20,7 @@ static void check_identity(struct findings *findings, const struct wire_identity
                  identity->queue_frames);
 }
 
-static void judge(struct findings *findings, const struct session_test_result *result)
+static void rate_link(struct findings *findings, const struct session_test_result *result)
 {
     double seconds = result->seconds > 0 ? result->seconds : 1e-9;
     double rate = (double)result->bytes / MEGABYTE / seconds;
@@ -34,8 +34,8 @@ static void judge(struct findings *findings, const struct session_test_result *r
                      result->frames + result->missing_frames);
     else if (rate < GOOD_MB_PER_S)
         findings_add(findings, FINDING_WARNING, "link",
-                     "give the board a port whose controller has nothing else to do, without a hub "
-                     "between; look at what else keeps this machine busy",
+                     "use a port without a hub, on a controller without other devices; check the "
+                     "machine's load",
                      "slow: %.1f MB/s, %.1f MB without errors", rate, size);
     else
         findings_add(findings, FINDING_OK, "link", "", "%.1f MB/s, %.1f MB without errors", rate,
@@ -54,10 +54,10 @@ static void measure(struct findings *findings, struct session *session, uint32_t
     frames = frames < UINT32_MAX ? frames : UINT32_MAX;
     if (session_self_test(session, (uint32_t)frames, &result, &error) < 0)
         findings_add(findings, FINDING_PROBLEM, "link",
-                     "try another cable and another port, and see that the board has power", "%s",
+                     "try another cable and another port; check the board's power", "%s",
                      error.message);
     else
-        judge(findings, &result);
+        rate_link(findings, &result);
 }
 
 void check_link(struct findings *findings, struct stream *stream, uint32_t megabytes)
@@ -66,7 +66,7 @@ void check_link(struct findings *findings, struct stream *stream, uint32_t megab
     struct session *session = session_new(stream, &error);
     if (!session) {
         findings_add(findings, FINDING_PROBLEM, "protocol",
-                     "see that the board has power and runs the firmware of this release", "%s",
+                     "check the board's power and that it runs the firmware of this release", "%s",
                      error.message);
         return;
     }

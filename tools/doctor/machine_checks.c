@@ -7,7 +7,7 @@
 
 #define MEBIBYTE      (1024u * 1024u)
 #define RING_MIB      (FTDI_RING_TRANSFERS * FTDI_RING_TRANSFER_BYTES / MEBIBYTE)
-#define LIMIT_MIB_MIN 64u /* what is advised at least */
+#define LIMIT_MIB_MIN 64u /* minimum of the recommended limit */
 
 static void check_usb(struct findings *findings, const struct ftdi_diagnoses *found)
 {
@@ -51,7 +51,7 @@ static void check_rules_file(struct findings *findings, const char *root, const 
     }
 }
 
-/* Missing rules are a problem where somebody is kept out, else one to come. */
+/* Missing rules are a problem if a board cannot be opened, else a warning. */
 static void check_rules(struct findings *findings, const struct ftdi_diagnoses *found,
                         const char *root)
 {
@@ -63,7 +63,7 @@ static void check_rules(struct findings *findings, const struct ftdi_diagnoses *
     check_rules_file(findings, root, UDEV_RULES_ACCESS, "opens them to users", level);
 }
 
-/* usbfs: what all programs together may have queued. */
+/* Checks the memory limit of usbfs, which all programs share. */
 static void check_memory(struct findings *findings, const struct ftdi_diagnoses *found,
                          const char *root)
 {
@@ -83,13 +83,13 @@ static void check_memory(struct findings *findings, const struct ftdi_diagnoses 
         findings_add(findings, FINDING_OK, "memory", "", "USB transfers have no limit");
     else if (usable >= boards * FTDI_RING_TRANSFERS)
         findings_add(findings, FINDING_OK, "memory", "",
-                     "%u MiB for all USB transfers, of which %zu board%s want%s %zu MiB", limit,
+                     "%u MiB for all USB transfers, of which %zu board%s need%s %zu MiB", limit,
                      boards, boards == 1 ? "" : "s", boards == 1 ? "s" : "", wanted);
     else
         findings_add(findings,
                      usable < boards * FTDI_RING_TRANSFERS_MIN ? FINDING_PROBLEM : FINDING_WARNING,
                      "memory", advice,
-                     "%u MiB for all USB transfers are too few: %zu board%s want%s %zu MiB, and a "
+                     "%u MiB for all USB transfers are too few: %zu board%s need%s %zu MiB, and a "
                      "quarter is reserved for other programs",
                      limit, boards, boards == 1 ? "" : "s", boards == 1 ? "s" : "", wanted);
 }

@@ -39,7 +39,7 @@ static int take_address(struct plot_settings *plot, uint32_t *address, const cha
 {
     uint64_t number;
     if (quantity_count(&number, argument, NULL) < 0 || number > UINT32_MAX)
-        return bt_fail(error, BT_USAGE, "'%.40s' is no address: a number up to 0xffffffff",
+        return bt_fail(error, BT_USAGE, "'%.40s' is not an address, a number up to 0xffffffff",
                        argument);
     *address = (uint32_t)number;
     plot->study.whole = true;

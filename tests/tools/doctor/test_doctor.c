@@ -287,7 +287,7 @@ static void test_private_ids(void)
     device.vid = 0x15ba;
     rig_begin(&rig, &device, 1);
     CU_ASSERT_EQUAL(examine(&rig, NULL), 0);
-    CU_ASSERT_TRUE(says(&rig.findings, FINDING_WARNING, "ids", "need not be a board",
+    CU_ASSERT_TRUE(says(&rig.findings, FINDING_WARNING, "ids", "may not be a board",
                         "bustap doctor ftdi:vid=15ba,pid=6014,serial=BT0001"));
     CU_ASSERT_FALSE(rig.found.boards[0].eeprom_known);
     CU_ASSERT_EQUAL(rig.findings.problems, 0);
@@ -308,7 +308,7 @@ static void test_several(void)
     rig_begin(&rig, devices, 2);
     CU_ASSERT_EQUAL(examine(&rig, NULL), 2);
     CU_ASSERT_TRUE(says(&rig.findings, FINDING_WARNING, "memory",
-                        "16 MiB for all USB transfers are too few: 2 boards want 16 MiB",
+                        "16 MiB for all USB transfers are too few: 2 boards need 16 MiB",
                         "echo 64 > /sys/module/usbcore/parameters/usbfs_memory_mb"));
     rig_end(&rig);
     rig_begin(&rig, devices, 3);

@@ -61,7 +61,7 @@ kill -TERM "$capture"
 status=0
 wait "$capture" || status=$?
 [ "$status" -eq 3 ] || fail "unread names: $status"
-grep -q '^bustap: standard output is not read: its text is incomplete$' err || fail "it said $(cat err)"
+grep -q '^bustap: standard output is not read: its text is incomplete$' err || fail "names: $(cat err)"
 bustap verify a/stop*.byu.gz >verdict || fail "names: $(tail -1 verdict)"
 kill "$reader"
 

@@ -297,8 +297,8 @@ static void test_several_traces_are_refused(void)
     test_path_free(cat);
 }
 
-/* As stored: nothing is refused, ticks and indexes are those of the file, each header is returned
- * before the records after it. */
+/* As stored: several traces are accepted with their ticks and indexes, and each header is returned
+ * before its records. */
 static void test_as_stored(void)
 {
     struct record records[100];

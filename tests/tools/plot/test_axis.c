@@ -103,6 +103,6 @@ static const struct test_case cases[] = {{"labels of numbers", test_labels},
                                          {"powers of 2", test_byte_ticks},
                                          {"a linear axis from 0", test_linear_rounded},
                                          {"ticks far from 0 differ", test_far_from_zero},
-                                         {"any data at all", test_any_data},
+                                         {"any data", test_any_data},
                                          {NULL, NULL}};
 TEST_SUITE(axis, cases)

@@ -20,7 +20,7 @@ struct bus_step {
     bool assumed;
 };
 
-/* A processor that fetches chunks, and what it executes. */
+/* A processor that fetches chunks and executes their instructions. */
 struct fetch_processor {
     uint8_t number;
     int at; /* the instruction; -1: not started */
@@ -187,7 +187,7 @@ static size_t next_step(const struct bus_step *steps, size_t count, size_t at, u
     return at;
 }
 
-/* The index of a step among those executed, from at on; the count if it is missing. */
+/* The index of a step among those executed, starting at `at`; the count if it is missing. */
 static size_t find(const struct bus_rig *rig, size_t at, const struct bus_step *step)
 {
     while (at < rig->executed &&
@@ -335,7 +335,7 @@ static void test_holes(void)
 }
 
 static const struct test_case cases[] = {{"random programs", test_programs},
-                                         {"anything", test_anything},
+                                         {"random chunks", test_anything},
                                          {"holes", test_holes},
                                          {NULL, NULL}};
 TEST_SUITE(bus_fetch, cases)

@@ -130,7 +130,7 @@ static void test_raw(void)
     }
 }
 
-static void test_stray_tail_is_a_note(void)
+static void test_extra_bytes_are_a_note(void)
 {
     uint8_t bytes[10 * RECORD_BYTES + 2];
     memcpy(bytes, sample(), sizeof bytes);
@@ -763,7 +763,7 @@ static void test_slow_pipe(void)
 
 static const struct test_case cases[] = {
     {"raw", test_raw},
-    {"extra tail bytes are a note", test_stray_tail_is_a_note},
+    {"extra tail bytes are a note", test_extra_bytes_are_a_note},
     {"empty", test_empty},
     {"saturated times", test_saturated_times},
     {"LP64", test_lp64},

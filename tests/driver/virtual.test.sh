@@ -1,5 +1,5 @@
 #!/bin/sh
-# Virtual boards through the whole capture: what is replayed comes out again, and what cannot be is told.
+# Virtual boards through the whole capture: replayed records are captured unchanged, damage in the replayed file is reported.
 set -eu
 records() {
     zcat "$@" >records.raw && cat records.raw
@@ -19,11 +19,11 @@ bustap verify a_* bplain_* bdelta_* >/dev/null
 bustap capture --quiet --board virtual:replay=a.byu,loop,requests=150000 -o c
 cat a.byu a.byu a.byu | head -c 1800000 | cmp - "$(records c_*.byu.gz >c.byu && echo c.byu)"
 
-# At a rate that is no rate for this machine: nothing is lost, or all of it is told.
+# At a rate above that of this machine: all records are captured, or the lost ones are counted.
 bustap capture --quiet --board virtual:smp=2,requests=20000,rate=200k -o d || [ $? -eq 1 ]
 bustap verify d_* >/dev/null
 
-# A record that cannot be a request: those before it are there, and its number is told.
+# A record that cannot be a request: the records before it are captured, its number is reported.
 {
     head -c 1200 a.byu
     printf '\000\000\000\000\377\000\000\000\000\000\000\000'
@@ -36,7 +36,7 @@ cat message
 grep -q 'record 100 of bad.byu cannot be a P6 request: its request type' message
 records e_*.byu.gz | cmp - "$(head -c 1200 a.byu >head.byu && echo head.byu)"
 
-# Specifications that make no sense are told before anything is made.
+# Invalid specifications are reported before any file is created.
 for bad in virtual:smp=99 virtual:replay=none.byu virtual:tape usb0 virtual:smp=1,rate=-1; do
     status=0
     bustap capture --quiet --board $bad -o f 2>message || status=$?

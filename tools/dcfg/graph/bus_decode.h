@@ -44,8 +44,8 @@ int bus_decoder_take(struct bus_decoder *decoder, const struct record *chunk,
  * address bits; it is then taken as well. */
 bool bus_decoder_expects(const struct bus_decoder *decoder, const struct record *chunk);
 
-/* Takes a chunk that is in no image: the execution goes on there, and may return. 0, or what put
- * returned. */
+/* Takes a chunk outside all images: the execution continues there and may return. 0, or the result
+ * of put. */
 int bus_decoder_leave(struct bus_decoder *decoder, const struct record *chunk,
                       struct bt_error *error);
 

@@ -36,8 +36,8 @@ struct bus_finding {
 };
 
 /*
- * Finds the model of fetches that one processor made in succession. model->chunk is told by their
- * size. The code may be NULL. 0 or BT_MEMORY.
+ * Finds the model of successive fetches of one processor. Their size determines model->chunk. code
+ * may be NULL. 0 or BT_MEMORY.
  */
 int bus_detect(struct bus_finding *finding, struct bus_code *code, const struct record *fetches,
                size_t count, struct bt_error *error);

@@ -11,8 +11,8 @@
  * of them are such chunks of 8 bytes or more.
  *
  * With images, chunks are converted to the instructions in them (bus_fetch.h) according to a model
- * of the bus, which is told or found in the first fetches (bus_detect.h). Without images, a chunk
- * counts as one instruction.
+ * of the bus, which the caller gives or bus_detect.h finds in the first fetches. Without images, a
+ * chunk counts as one instruction.
  */
 #ifndef TOOLS_DCFG_GRAPH_FETCH_STREAM_H
 #define TOOLS_DCFG_GRAPH_FETCH_STREAM_H

@@ -123,6 +123,13 @@ $(SYSTEM_CALL_NAMES): $(BUILD)/flags
 $(BUILD)/tools/exec/exec_debug.o: $(SYSTEM_CALL_NAMES)
 $(BUILD)/formats/foreign/gem5.o: $(BUILD)/formats/foreign/gem5_packet.pb-c.h
 
+# Style and script of the page of `dcfg annotate --html`, as lines of C.
+PAGE_PARTS := $(BUILD)/tools/dcfg/annotate_page.css.h $(BUILD)/tools/dcfg/annotate_page.js.h
+$(PAGE_PARTS): $(BUILD)/%.h: %
+	@mkdir -p $(@D)
+	@sed 's/[\\"]/\\&/g; s/.*/"&\\n",/' $< >$@
+$(BUILD)/tools/dcfg/annotate_html.o: $(PAGE_PARTS)
+
 # Rebuilds everything when compiler or flags change.
 .PHONY: force
 $(BUILD)/flags: force

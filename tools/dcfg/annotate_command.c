@@ -2,6 +2,8 @@
 
 #include "formats/base/printable.h"
 #include "formats/base/quantity.h"
+#include "tools/common/overwrite.h"
+#include "tools/dcfg/annotate_html.h"
 #include "tools/dcfg/annotate_table.h"
 #include "tools/dcfg/annotate_text.h"
 
@@ -10,11 +12,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define FILES_MAX 64u /* --image */
+#define FILES_MAX      64u   /* --image */
+#define PAGE_FUNCTIONS 1000u /* functions on a page without --top */
 
 struct annotate_settings {
     const char *process;
     const char *syntax;
+    const char *html; /* NULL: no page */
     const char *files[FILES_MAX];
     size_t file_count;
     struct annotate_threads threads;
@@ -60,6 +64,8 @@ static const struct option_row annotate_options[] = {
      0, take_thread},
     {OPTION_CALL, 0, "image", "ELF[@LOAD]",
      "read code from this file, not from the one that the graph names; may repeat", 0, take_image},
+    {OPTION_FILE, 0, "html", "FILE",
+     "write a page for browsers, of the first 1000 functions without --top", FIELD(html), NULL},
     {OPTION_TEXT, 0, "syntax", "NAME", "intel (the default) or att", FIELD(syntax), NULL},
     {OPTION_TEXT, 0, "process", "ID", VIEW_PROCESS_HELP, FIELD(process), NULL},
     OPTION_CSV_ROW(struct annotate_settings, csv),
@@ -85,6 +91,15 @@ static int print_text(struct annotation *annotation, struct bt_error *error)
     }
     annotate_text_free(text);
     return result;
+}
+
+static int print(const struct annotate_settings *settings, struct annotation *annotation,
+                 struct bt_error *error)
+{
+    if (settings->html)
+        return annotate_html_write(annotation, settings->html, error);
+    return settings->form == VIEW_TEXT ? print_text(annotation, error)
+                                       : annotate_table_print(annotation, settings->form, error);
 }
 
 /* Says what code is missing, so that the blocks without instructions are no surprise. */
@@ -114,14 +129,15 @@ static int annotate(const struct annotate_settings *settings, const struct view 
         result = annotate_graph_count_threads(&graph, &settings->threads, error);
     if (result == 0 && count > 0 && annotate_graph_choose(&graph, functions, count, error) < 0)
         result = bt_fail_within(error, "%s", view->path);
+    if (settings->html && settings->top == UINT64_MAX && count == 0 &&
+        graph.order_count > PAGE_FUNCTIONS)
+        graph.order_count = PAGE_FUNCTIONS;
     if (settings->top < graph.order_count)
         graph.order_count = (uint32_t)settings->top;
     if (result == 0)
         result = annotation_make(&annotation, &graph, settings->style, settings->cold, error);
     if (result == 0)
-        result = settings->form == VIEW_TEXT
-                     ? print_text(&annotation, error)
-                     : annotate_table_print(&annotation, settings->form, error);
+        result = print(settings, &annotation, error);
     if (result == 0)
         print_notes(&annotation);
     annotation_clear(&annotation);
@@ -138,6 +154,21 @@ static int choose_syntax(struct annotate_settings *settings, struct bt_error *er
     return 0;
 }
 
+/* The page is a file of its own. */
+static int check_page(const struct annotate_settings *settings, char *const *graph,
+                      struct bt_error *error)
+{
+    if (!settings->html)
+        return 0;
+    if (settings->csv || settings->json)
+        return bt_fail(error, BT_USAGE, "--html, --csv and --json exclude each other");
+    for (size_t i = 0; i < settings->file_count; i++)
+        if (overwrite_happens(settings->html, settings->files[i]))
+            return bt_fail(error, BT_USAGE, "%.300s is read: the page needs another name",
+                           settings->html);
+    return overwrite_check(settings->html, 1, graph, "the page", error);
+}
+
 static int annotate_main(struct invocation *call)
 {
     struct annotate_settings settings = {.top = UINT64_MAX, .syntax = "intel"};
@@ -148,7 +179,7 @@ static int annotate_main(struct invocation *call)
     if (call->count < 1)
         return command_usage(call, "one graph is needed");
     if (view_choose_form(&settings.form, settings.csv, settings.json, &error) < 0 ||
-        choose_syntax(&settings, &error) < 0)
+        choose_syntax(&settings, &error) < 0 || check_page(&settings, call->arguments, &error) < 0)
         return command_usage(call, "%s", error.message);
     struct view view;
     int result = view_open(&view, call->arguments[0], settings.process, &error);

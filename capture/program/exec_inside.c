@@ -71,6 +71,7 @@ static bool is_wanted(struct exec_inside *inside, unsigned thread, const struct 
             return false;
     }
     return !(orders->only_data && record->type == REQUEST_FETCH) &&
+           !(orders->only_fetch && record->type != REQUEST_FETCH) &&
            (!orders->filters || filter_match(&orders->filter, record));
 }
 
@@ -452,8 +453,9 @@ static int load(struct exec_inside *inside, const struct exec_program *program,
         return error->code;
     inside->callbacks->places(inside->context, &from, &until);
     inside->operations = operations_of(inside);
-    const struct process_settings settings = {.trace = orders->only_fetch ? EXEC_TRACE_FETCHES
-                                                                          : EXEC_TRACE_ALL,
+    const bool fetches = orders->only_fetch && !orders->repetitions; /* else data count them */
+    const struct process_settings settings = {.trace =
+                                                  fetches ? EXEC_TRACE_FETCHES : EXEC_TRACE_ALL,
                                               .regions = {.from = from,
                                                           .skip = orders->skip,
                                                           .limit = orders->limit,
@@ -467,6 +469,7 @@ static int load(struct exec_inside *inside, const struct exec_program *program,
                                               .file = program->file,
                                               .quantum = orders->quantum,
                                               .numbers = orders->numbers,
+                                              .repetitions = orders->repetitions,
                                               .stack = {.environment = program->environment},
                                               .operations = &inside->operations,
                                               .context = inside};
@@ -495,8 +498,9 @@ struct exec_inside *exec_inside_new(struct exec_lanes *lanes, int lane,
     inside->orders = exec_lanes_orders(lanes);
     inside->path = program->path;
     inside->follows = program->follows;
-    inside->filters =
-        inside->orders->code[0] || inside->orders->only_data || inside->orders->filters;
+    inside->filters = inside->orders->code[0] || inside->orders->only_data ||
+                      inside->orders->filters ||
+                      (inside->orders->only_fetch && inside->orders->repetitions);
     inside->callbacks = program->callbacks;
     inside->context = program->context;
     snprintf(inside->user.command, sizeof inside->user.command, "%s", program->command);

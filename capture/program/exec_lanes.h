@@ -25,6 +25,7 @@
 /* The command's settings for all processes that execute programs. */
 struct exec_orders {
     bool only_fetch, only_data, each, ends, quiet;
+    bool repetitions;             /* struct process_settings */
     bool repeats, calls, markers; /* struct process_regions */
     uint64_t skip, limit, on, off, quantum;
     unsigned numbers;                                     /* process_settings.numbers */

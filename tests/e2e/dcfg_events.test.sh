@@ -74,6 +74,15 @@ for thread in 0 1 255 256 300; do
 done
 [ "$(find split -name '*.byu.gz' | wc -l)" = 301 ]
 
+# --- repetitions of string instructions: 6 and 6 of one that faulted between them ---
+bustap exec -q --rep --modules modules -o rep/x -- ./interrupted
+build rep "${images[@]}"
+expect rep 'REP \(fill_pages+0x[0-9a-f]*\) \1 10'
+expect rep 'CONTEXT_CHANGE_RETURN __restore_rt+0x0 fill_pages+0x[0-9a-f]* 1'
+bustap exec -q --rep --only-fetch -o repfetch/x -- ./interrupted
+build repfetch "${images[@]}"
+expect repfetch 'REP \(fill_pages+0x[0-9a-f]*\) \1 10'
+
 # --- a board has eight processors and no events ---
 bustap exec -q --virtual-board -o board/x -- ./interrupted 7
 bustap info --json board/*.byu.gz | jq -e '.by_processor | length == 8' >/dev/null

@@ -9,6 +9,7 @@
 struct exec_settings {
     struct capture_settings capture; /* first: capture_options.h */
     bool only_fetch, only_data;
+    bool repetitions;                /* fetch a string instruction for each of its repetitions */
     bool board;                      /* capture through a virtual board */
     struct session_settings session; /* session with the virtual board */
     bool packing;                    /* --packing was given */

@@ -54,6 +54,7 @@ struct executor_settings {
     size_t buffer_bytes; /* of the trace, a multiple of 4096; 0: 256 KiB */
     bool keeps;          /* keeps translated code when the trace changes: executor_set_trace() */
     bool markers;        /* markers of mark.h are breakpoints */
+    bool repetitions;    /* trace_expand.h */
     const struct executor_operations *operations; /* owned by the caller */
     void *context;                                /* passed to all operations */
 };

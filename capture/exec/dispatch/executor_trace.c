@@ -34,6 +34,7 @@ int executor_trace_new(struct executor *executor, struct bt_error *error)
     expander->put = settings->operations->put;
     expander->context = settings->context;
     expander->take = settings->operations->take;
+    expander->repetitions = settings->repetitions;
     trace_expander_init(expander);
     executor->buffer = map_buffer(settings->buffer_bytes);
     if (!expander->records || !executor->buffer)

@@ -123,6 +123,7 @@ static int make_parts(struct process *process, const struct initial_stack *start
         .stepping = process->settings.stepping,
         .keeps = process_regions_repeat(&process->settings.regions),
         .markers = process->settings.regions.markers,
+        .repetitions = process->settings.repetitions,
         .cache_bytes = process->settings.cache_bytes,
         .buffer_bytes = process->settings.buffer_bytes,
         .operations = &process->executor_operations,

@@ -145,6 +145,7 @@ struct process_settings {
     struct process_regions regions;
     uint64_t quantum; /* instructions per turn of a thread, if there are several;
                          0: PROCESS_QUANTUM */
+    bool repetitions; /* of string instructions have fetches: trace_expand.h */
     unsigned numbers; /* number of processors used before one is used again; 0: 256 */
     size_t cache_bytes, buffer_bytes; /* executor.h */
     const char *file;                 /* opened instead of the program's path; NULL: the path */

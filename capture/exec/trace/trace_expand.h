@@ -4,8 +4,8 @@
  *
  * The records of an instruction are its fetch, its reads in order, and its writes. A fetch has time
  * 1, data have 0: time counts instructions. A string instruction with rep is one fetch, regardless
- * of its repetitions. Accesses of more than 64 bytes become several references. Addresses are cut
- * to 32 bits.
+ * of its repetitions; with `repetitions` each one after the first has a fetch with time 0. Accesses
+ * of more than 64 bytes become several references. Addresses are cut to 32 bits.
  */
 #ifndef CAPTURE_EXEC_TRACE_TRACE_EXPAND_H
 #define CAPTURE_EXEC_TRACE_TRACE_EXPAND_H
@@ -35,6 +35,7 @@ struct trace_expander {
     struct trace_code *code; /* for the same cache; NULL: without */
     uint64_t fs_base;        /* of the thread, when it wrote the entries */
     uint8_t processor;       /* in every record */
+    bool repetitions;        /* of string instructions have fetches */
     uint64_t instructions;   /* number of instructions expanded so far */
 
     /* output; put() takes it when it is full, and returns 0 or a negative bt_code */

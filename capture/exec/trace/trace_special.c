@@ -149,15 +149,35 @@ static int add_xsave(struct trace_expander *expander, const struct decode_access
     return result;
 }
 
-/* Entries: count and pointers before, count and first pointer after the instruction. */
+/* Adds the fetch of another repetition. */
+static int add_fetch(struct trace_expander *expander, const struct record *fetch)
+{
+    if (expander->count == expander->capacity) {
+        int result = trace_expander_flush(expander);
+        if (result < 0)
+            return result;
+    }
+    expander->records[expander->count++] = *fetch;
+    return 0;
+}
+
+/* Entries: count and pointers before, count and first pointer after the instruction. With
+ * `repetitions` the last record is its fetch. */
 static int add_repeated(struct trace_expander *expander, const struct special *special,
                         const uint32_t *entries)
 {
     const uint32_t *after = entries + 1 + special->accesses;
     uint32_t times = entries[0] - after[0];
     int32_t moved = (int32_t)(after[1] - entries[1]);
+    struct record fetch = {.time = 0};
     int result = 0;
-    for (uint32_t i = 0; i < times && result == 0; i++)
+    if (expander->repetitions) {
+        fetch = expander->records[expander->count - 1];
+        fetch.time = 0;
+    }
+    for (uint32_t i = 0; i < times && result == 0; i++) {
+        if (i > 0 && expander->repetitions)
+            result = add_fetch(expander, &fetch);
         for (unsigned a = 0; a < special->accesses && result == 0; a++) {
             const struct decode_access *access = &special->access[a];
             uint32_t step = i * access->size;
@@ -165,6 +185,7 @@ static int add_repeated(struct trace_expander *expander, const struct special *s
                                (access->fs ? (uint32_t)expander->fs_base : 0);
             result = trace_expander_add(expander, address, access->write, access->size);
         }
+    }
     return result;
 }
 

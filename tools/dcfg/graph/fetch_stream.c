@@ -1,5 +1,7 @@
 #include "tools/dcfg/graph/fetch_stream.h"
 
+#include "tools/dcfg/graph/fetch_join.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +12,9 @@
 struct fetch_stream {
     struct sink *to;
     const struct images *images;
-    struct bus_code *code; /* of the images; NULL: not needed yet */
-    struct bus_fetch *bus; /* NULL: not needed yet */
+    struct bus_code *code;   /* of the images; NULL: not needed yet */
+    struct bus_fetch *bus;   /* NULL: not needed yet */
+    struct fetch_join *join; /* NULL: not needed yet */
     enum fetch_kind kind;
     const struct bus_model *told; /* NULL: the model is to be found */
     bool found;                   /* the finding is valid */
@@ -67,6 +70,7 @@ void fetch_stream_free(struct fetch_stream *stream)
     if (stream) {
         bus_fetch_free(stream->bus);
         bus_code_free(stream->code);
+        fetch_join_free(stream->join);
     }
     free(stream);
 }
@@ -128,6 +132,17 @@ enum fetch_kind fetch_stream_detect(const struct record *records, size_t count)
     return chunks > count / 2 ? FETCH_BUS : FETCH_INSTR;
 }
 
+/* Puts instructions. Only those of an executed program are certainly fetched as a whole. */
+static int put_instructions(struct fetch_stream *stream, const struct batch *batch,
+                            struct bt_error *error)
+{
+    if (!stream->join && (stream->is_program || images_count(stream->images) == 0))
+        return sink_put(stream->to, batch, error);
+    if (!stream->join)
+        stream->join = fetch_join_new(stream->images, stream->to, error);
+    return stream->join ? fetch_join_put(stream->join, batch, error) : BT_MEMORY;
+}
+
 static int put(struct fetch_stream *stream, struct record *records, size_t count, bool hole,
                uint8_t event, struct bt_error *error)
 {
@@ -137,7 +152,7 @@ static int put(struct fetch_stream *stream, struct record *records, size_t count
                                 .event = event,
                                 .gap = {.milliseconds = hole ? 1 : 0}};
     if (stream->kind != FETCH_BUS || images_count(stream->images) == 0)
-        return sink_put(stream->to, &batch, error);
+        return put_instructions(stream, &batch, error);
     if (!stream->code)
         stream->code = bus_code_new(stream->images, error);
     if (!stream->bus && stream->code)
@@ -292,5 +307,7 @@ int fetch_stream_put(struct fetch_stream *stream, const struct batch *batch, str
 int fetch_stream_end(struct fetch_stream *stream, struct bt_error *error)
 {
     int result = stream->sampling && sample_complete(stream, true) ? put_sample(stream, error) : 0;
+    if (result == 0 && stream->join)
+        result = fetch_join_end(stream->join, error);
     return result == 0 && stream->bus ? bus_fetch_end(stream->bus, error) : result;
 }

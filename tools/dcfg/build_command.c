@@ -21,6 +21,7 @@ struct build_request {
     struct bus_model model;
     uint32_t chunk;
     uint64_t memory;
+    enum unknown_branches unknown;
     bool json;
     struct record_input_settings input;
     const char *images[IMAGE_COUNT_MAX];
@@ -33,6 +34,16 @@ static int take_image(void *settings, const char *argument, struct bt_error *err
     if (request->image_count == IMAGE_COUNT_MAX)
         return bt_fail(error, BT_USAGE, "more than %u images", IMAGE_COUNT_MAX);
     request->images[request->image_count++] = argument;
+    return 0;
+}
+
+static int take_unknown(void *settings, const char *argument, struct bt_error *error)
+{
+    struct build_request *request = settings;
+    bool indirect = strcmp(argument, "indirect") == 0;
+    if (!indirect && strcmp(argument, "branch") != 0)
+        return bt_fail(error, BT_USAGE, "--unknown-branches is branch or indirect");
+    request->unknown = indirect ? UNKNOWN_BRANCHES_INDIRECT : UNKNOWN_BRANCHES_BRANCH;
     return 0;
 }
 
@@ -54,6 +65,8 @@ static const struct option_row build_options[] = {
      offsetof(struct build_request, chunk), NULL},
     {OPTION_BYTES, 0, "memory", "SIZE", "memory limit of the graph (default: 4G)",
      offsetof(struct build_request, memory), NULL},
+    {OPTION_CALL, 0, "unknown-branches", "TYPE",
+     "type of branches of unknown type: branch (default) or indirect", 0, take_unknown},
     RECORD_INPUT_OPTIONS(struct build_request, input),
     {OPTION_FLAG, 0, "json", NULL, "print the summary as one JSON object on standard output",
      offsetof(struct build_request, json), NULL},
@@ -283,6 +296,7 @@ static int run(struct build_request *request, enum fetch_kind kind, int count, c
         const struct build_settings building = {.fetch = kind,
                                                 .images = images,
                                                 .bus = request->bus ? &request->model : NULL,
+                                                .unknown = request->unknown,
                                                 .memory_max = request->memory,
                                                 .chunk_edges = request->chunk};
         build = build_new(&building, &error);

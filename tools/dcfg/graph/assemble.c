@@ -1,6 +1,5 @@
 #include "tools/dcfg/graph/assemble.h"
 
-#include "tools/dcfg/graph/edge_types.h"
 #include "tools/dcfg/graph/routines.h"
 #include "tools/dcfg/graph/tail_calls.h"
 
@@ -402,7 +401,7 @@ int assemble_dcfg(struct dcfg **dcfg, const struct flow_graph *graph, const stru
     if (result == 0)
         result = read_names(&assembly, error);
     if (result == 0)
-        result = edge_types_find(&assembly.types, graph, images, error);
+        result = edge_types_find(&assembly.types, graph, images, settings->unknown_branches, error);
     if (result == 0)
         result = list_edges(&assembly, error);
     if (result == 0)

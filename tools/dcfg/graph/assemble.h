@@ -7,13 +7,13 @@
 #define TOOLS_DCFG_GRAPH_ASSEMBLE_H
 
 #include "formats/dcfg/dcfg.h"
-#include "tools/dcfg/graph/flow.h"
-#include "tools/symbols/image.h"
+#include "tools/dcfg/graph/edge_types.h"
 
 struct assemble_settings {
     uint64_t process_id;
     const char *unknown; /* name of an image without a file */
     uint64_t memory_max; /* limit of the graph, in bytes */
+    enum unknown_branches unknown_branches;
 };
 
 /* The id of an edge of the flow's graph in the DCFG and in its trace. */

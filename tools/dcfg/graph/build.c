@@ -77,7 +77,8 @@ int build_graph(struct build *build, struct dcfg **graph, struct bt_error *error
 {
     const struct assemble_settings settings = {.process_id = PROCESS_ID,
                                                .unknown = UNKNOWN_IMAGE,
-                                               .memory_max = build->settings.memory_max};
+                                               .memory_max = build->settings.memory_max,
+                                               .unknown_branches = build->settings.unknown};
     int result = fetch_stream_end(build->stream, error);
     if (result != 0)
         return result;

@@ -17,7 +17,8 @@ struct build_settings {
     enum fetch_kind fetch;
     const struct images *images; /* NULL: none; must outlive the build */
     const struct bus_model *bus; /* NULL: to be found; must outlive the build */
-    uint64_t memory_max;         /* limit in bytes of the flow, and again of the DCFG */
+    enum unknown_branches unknown;
+    uint64_t memory_max;  /* limit in bytes of the flow, and again of the DCFG */
     uint32_t chunk_edges; /* maximum number of edges in a chunk of the trace; 0: the default */
 };
 

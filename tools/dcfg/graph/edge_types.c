@@ -63,21 +63,6 @@ static uint64_t block_end(const struct flow_graph *graph, uint32_t block)
     return graph->blocks[block].address + graph->blocks[block].size;
 }
 
-/* The first block at or after an address. */
-static uint32_t find_block(const struct flow_graph *graph, uint64_t address)
-{
-    size_t low = 0;
-    size_t high = graph->block_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (graph->blocks[middle].address < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return (uint32_t)low;
-}
-
 /* A jump or call with a known target. Any other target: something interrupted it. */
 static enum dcfg_edge_type direct(bool taken, enum dcfg_edge_type type)
 {
@@ -198,7 +183,7 @@ static void find_hidden_returns(struct edge_typing *finding, uint8_t *returns)
         uint64_t addresses[2];
         unsigned count = finding->endings[b] != 0 ? resumptions(finding, b, addresses) : 0;
         for (unsigned i = 0; i < count; i++)
-            for (uint32_t n = find_block(graph, addresses[i]);
+            for (uint32_t n = flow_find_block(graph, addresses[i]);
                  n < graph->block_count && graph->blocks[n].address == addresses[i]; n++)
                 returns[n] |= finding->endings[b];
         if (graph->blocks[b].instructions == 1)
@@ -279,7 +264,7 @@ static int find_bypasses(struct edge_typing *finding)
         uint64_t addresses[2];
         unsigned count = finding->endings[b] != 0 ? resumptions(finding, b, addresses) : 0;
         for (unsigned i = 0; i < count; i++)
-            for (uint32_t n = find_block(graph, addresses[i]);
+            for (uint32_t n = flow_find_block(graph, addresses[i]);
                  n < graph->block_count && graph->blocks[n].address == addresses[i] && result == 0;
                  n++)
                 result = bypass(finding, b, n, i == 0);
@@ -299,7 +284,8 @@ static void find_rows(struct edge_typing *finding)
 }
 
 int edge_types_find(struct edge_types *types, const struct flow_graph *graph,
-                    const struct images *images, struct bt_error *error)
+                    const struct images *images, enum unknown_branches unknown,
+                    struct bt_error *error)
 {
     struct edge_typing finding = {.types = types, .graph = graph, .images = images};
     size_t blocks = graph->block_count;
@@ -311,10 +297,13 @@ int edge_types_find(struct edge_types *types, const struct flow_graph *graph,
         goto out;
     finding.endings = notes;
     finding.entered = notes + blocks;
-    for (size_t e = 0; e < graph->edge_count; e++) {
+    for (size_t e = 0; e < graph->edge_count; e++)
         types->types[e] = (uint8_t)type_of(&finding, &graph->edges[e]);
+    result = unknown_code_types(types->types, graph, unknown);
+    if (result != 0)
+        goto out;
+    for (size_t e = 0; e < graph->edge_count; e++)
         note_edge(&finding, e);
-    }
     find_rows(&finding);
     find_hidden_returns(&finding, notes + 2 * blocks);
     for (size_t i = 0; i < 2 * blocks; i++)

@@ -3,8 +3,9 @@
  *
  * If the image of an edge's source is known, its last instruction determines the type; an edge that
  * this instruction cannot take is a context change. Without an image, an edge to the next address
- * is FALL_THROUGH, any other is BRANCH, "any unknown type of branch". UNKNOWN, "any unknown type of
- * edge", is for edges seen only across a loss, which control may never have taken.
+ * is FALL_THROUGH; any other has the type that unknown_code.h finds, or is BRANCH, "any unknown
+ * type of branch". UNKNOWN, "any unknown type of edge", is for edges seen only across a loss, which
+ * control may never have taken.
  *
  * Signals are known from the capture's events, with and without an image: CONTEXT_CHANGE leads into
  * a handler, CONTEXT_CHANGE_RETURN out of it, and CONTEXT_CHANGE_BYPASS from the interrupted block
@@ -20,6 +21,7 @@
 
 #include "formats/base/named_fields.h"
 #include "tools/dcfg/graph/flow.h"
+#include "tools/dcfg/graph/unknown_code.h"
 #include "tools/symbols/image.h"
 
 struct NAMED_FIELDS edge_bypass {
@@ -48,7 +50,8 @@ void edge_types_end_blocks(struct flow *flow, const struct images *images,
 
 /* 0 or BT_MEMORY; free with edge_types_clear. images may be NULL. */
 int edge_types_find(struct edge_types *types, const struct flow_graph *graph,
-                    const struct images *images, struct bt_error *error);
+                    const struct images *images, enum unknown_branches unknown,
+                    struct bt_error *error);
 void edge_types_clear(struct edge_types *types);
 
 #endif

@@ -98,6 +98,9 @@ void flow_end_block(struct flow *flow, uint32_t at);
 /* Ends the stream and makes the graph; call once. 0 or BT_MEMORY. */
 int flow_finish(struct flow *flow, struct flow_graph *graph, struct bt_error *error);
 
+/* Index of the first block at or after an address; block_count: none. */
+uint32_t flow_find_block(const struct flow_graph *graph, uint64_t address);
+
 /* Replays the stream through the finished graph, as edges. A flow supports one replay at a time,
  * because it holds the replay's state. */
 struct flow_replay;

@@ -395,3 +395,17 @@ int flow_finish(struct flow *flow, struct flow_graph *graph, struct bt_error *er
     };
     return 0;
 }
+
+uint32_t flow_find_block(const struct flow_graph *graph, uint64_t address)
+{
+    size_t low = 0;
+    size_t high = graph->block_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (graph->blocks[middle].address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (uint32_t)low;
+}

@@ -130,7 +130,8 @@ static void test_programs(void)
         struct program_rig rig;
         struct edge_types types;
         rig_start(&rig, seed);
-        CU_ASSERT_EQUAL_FATAL(edge_types_find(&types, &rig.graph, rig.images, NULL), 0);
+        CU_ASSERT_EQUAL_FATAL(
+            edge_types_find(&types, &rig.graph, rig.images, UNKNOWN_BRANCHES_BRANCH, NULL), 0);
         const char *what = wrong_edges(&rig, &types);
         if (!what)
             what = wrong_bypasses(&rig, &types);
@@ -342,7 +343,8 @@ static void signal_rig_start(struct signal_rig *rig, struct record *records, siz
     edge_types_end_blocks(rig->flow, rig->images, &matches);
     CU_ASSERT_EQUAL(matches.different, 0);
     CU_ASSERT_EQUAL_FATAL(flow_finish(rig->flow, &rig->graph, NULL), 0);
-    CU_ASSERT_EQUAL_FATAL(edge_types_find(&rig->types, &rig->graph, rig->images, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(
+        edge_types_find(&rig->types, &rig->graph, rig->images, UNKNOWN_BRANCHES_BRANCH, NULL), 0);
 }
 
 static int count_type(const struct signal_rig *rig, enum dcfg_edge_type type)

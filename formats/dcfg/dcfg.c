@@ -14,7 +14,7 @@
 
 /* Capacity of each array, in rows. */
 struct dcfg_room {
-    size_t file_names, edge_types, special_nodes, processes, text;
+    size_t file_names, edge_types, special_nodes, processes, text, bus_blocks;
     size_t images, symbols, lines, blocks, routines, nodes, loops, ids;
     size_t edge_ids, edge_sources, edge_targets, edge_types_of, counts, counts_at;
     size_t edges; /* the minimum of the edges' arrays except counts */
@@ -75,6 +75,9 @@ void dcfg_free(struct dcfg *graph)
     for (uint32_t i = 0; i < graph->process_count; i++)
         process_free(graph->processes[i]);
     id_index_clear(&graph->file_name_index);
+    if (graph->bus)
+        free(graph->bus->blocks);
+    free(graph->bus);
     free(graph->file_names);
     free(graph->edge_types);
     free(graph->special_nodes);
@@ -87,15 +90,10 @@ void dcfg_free(struct dcfg *graph)
 /* --- growing -----------------------------------------------------------------------------------
  */
 
-/* Grows the array for wanted items more than count. NULL and *error (BT_MEMORY, or BT_USAGE if the
- * graph is sealed) on failure. */
-static void *with_room(struct dcfg *graph, void *array, size_t *capacity, size_t count,
-                       size_t wanted, size_t item_bytes, struct bt_error *error)
+/* Grows the array for wanted items more than count. NULL and *error (BT_MEMORY) on failure. */
+static void *grow(struct dcfg *graph, void *array, size_t *capacity, size_t count, size_t wanted,
+                  size_t item_bytes, struct bt_error *error)
 {
-    if (graph->sealed) {
-        bt_fail(error, BT_USAGE, "the graph is sealed: nothing can be added to it");
-        return NULL;
-    }
     if (wanted <= *capacity - count)
         return array;
     size_t larger = count + count / 4 + wanted + 8;
@@ -113,6 +111,17 @@ static void *with_room(struct dcfg *graph, void *array, size_t *capacity, size_t
     graph->memory += bytes;
     *capacity = larger;
     return grown;
+}
+
+/* As grow; BT_USAGE if the graph is sealed. */
+static void *with_room(struct dcfg *graph, void *array, size_t *capacity, size_t count,
+                       size_t wanted, size_t item_bytes, struct bt_error *error)
+{
+    if (graph->sealed) {
+        bt_fail(error, BT_USAGE, "the graph is sealed: nothing can be added to it");
+        return NULL;
+    }
+    return grow(graph, array, capacity, count, wanted, item_bytes, error);
 }
 
 /* As with_room, for one more row of a table of at most ITEMS_MAX rows. */
@@ -259,6 +268,35 @@ struct dcfg_process *dcfg_add_process(struct dcfg *graph, uint64_t id, struct bt
  */
 
 /* Extends the threads that have instruction counts, known or unknown. */
+int dcfg_set_bus(struct dcfg *graph, const struct dcfg_bus *bus, struct bt_error *error)
+{
+    if (!graph->bus)
+        graph->bus = calloc(1, sizeof *graph->bus);
+    if (!graph->bus)
+        return bt_fail(error, BT_MEMORY, "no memory for a graph");
+    struct dcfg_bus_block *blocks = graph->bus->blocks;
+    uint32_t block_count = graph->bus->block_count;
+    *graph->bus = *bus;
+    graph->bus->blocks = blocks;
+    graph->bus->block_count = block_count;
+    return 0;
+}
+
+int dcfg_add_bus_block(struct dcfg *graph, const struct dcfg_bus_block *block,
+                       struct bt_error *error)
+{
+    struct dcfg_bus *bus = graph->bus;
+    if (bus->block_count == ITEMS_MAX)
+        return bt_fail(error, BT_DATA, "more than %u rows", ITEMS_MAX);
+    struct dcfg_bus_block *rows = grow(graph, bus->blocks, &graph->room->bus_blocks,
+                                       bus->block_count, 1, sizeof *rows, error);
+    if (!rows)
+        return BT_MEMORY;
+    bus->blocks = rows;
+    bus->blocks[bus->block_count++] = *block;
+    return 0;
+}
+
 static int set_threads(struct dcfg_process *process, uint32_t threads, struct bt_error *error)
 {
     if (threads > process->graph->limits.threads_max)

@@ -11,6 +11,7 @@
 
 #include "formats/base/error.h"
 #include "formats/base/named_fields.h"
+#include "formats/dcfg/dcfg_bus.h"
 #include "formats/dcfg/dcfg_edge_type.h"
 #include "formats/dcfg/id_index.h"
 
@@ -142,6 +143,7 @@ struct dcfg {
     struct dcfg_process **processes;
     uint32_t file_name_count, edge_type_count, special_node_count, process_count;
     uint32_t special_ids[DCFG_SPECIALS]; /* by enum dcfg_special; 0: none */
+    struct dcfg_bus *bus;                /* NULL: the graph is not from a bus */
     char *text;
     size_t text_size;
     uint64_t memory; /* bytes held */

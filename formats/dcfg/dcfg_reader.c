@@ -542,7 +542,15 @@ static int read_processes(struct graph_reader *reader)
 /* --- the document ------------------------------------------------------------------------------
  */
 
-enum { TAG_MAJOR = 1, TAG_MINOR, TAG_FILE_NAMES, TAG_EDGE_TYPES, TAG_SPECIAL_NODES, TAG_PROCESSES };
+enum {
+    TAG_MAJOR = 1,
+    TAG_MINOR,
+    TAG_FILE_NAMES,
+    TAG_EDGE_TYPES,
+    TAG_SPECIAL_NODES,
+    TAG_PROCESSES,
+    TAG_BUS
+};
 
 static int read_version(struct graph_reader *reader, int tag)
 {
@@ -580,6 +588,8 @@ static int read_section(struct graph_reader *reader, int tag)
         return read_named_ids(reader, special_nodes, dcfg_add_special_node);
     case TAG_PROCESSES:
         return read_processes(reader);
+    case TAG_BUS:
+        return dcfg_bus_read(reader->graph, reader->pull);
     default:
         return read_version(reader, tag);
     }
@@ -588,7 +598,7 @@ static int read_section(struct graph_reader *reader, int tag)
 static int read_document(struct graph_reader *reader)
 {
     static const char *const tags[] = {"MAJOR_VERSION", "MINOR_VERSION", "FILE_NAMES", "EDGE_TYPES",
-                                       "SPECIAL_NODES", "PROCESSES",     NULL};
+                                       "SPECIAL_NODES", "PROCESSES",     DCFG_BUS_TAG, NULL};
     uint32_t seen = 0;
     int result = json_pull_object(reader->pull);
     while (result >= 0 && (result = dcfg_object_next(reader->pull, tags, &seen)) > 0)

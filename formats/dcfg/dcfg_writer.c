@@ -503,6 +503,23 @@ static int write_processes(const struct writing *document, struct bt_error *erro
     return result;
 }
 
+static uint32_t new_id(const void *context, uint32_t id)
+{
+    return node_id(context, id);
+}
+
+/* The bus's table refers to blocks of the first process. */
+static void write_bus(const struct writing *document)
+{
+    if (!document->graph->bus || document->graph->process_count == 0)
+        return;
+    struct writing writing = *document;
+    writing.process = document->graph->processes[0];
+    choose_ids(&writing);
+    key(writing.put, DCFG_BUS_TAG);
+    dcfg_bus_write(writing.graph->bus, writing.put, new_id, &writing);
+}
+
 int dcfg_write_text(const struct dcfg *graph, struct text_writer *writer,
                     const struct dcfg_writer_settings *settings, struct bt_error *error)
 {
@@ -524,6 +541,7 @@ int dcfg_write_text(const struct dcfg *graph, struct text_writer *writer,
     write_names(&document);
     int result = write_processes(&document, error);
     if (result == 0) {
+        write_bus(&document);
         json_put_object_end(put);
         result = json_put_finish(put, error);
     }

@@ -4,7 +4,8 @@
  * reconstructed count of each instruction.
  *
  * usage: bus_models [--quick] ELF CAPTURE
- *        bus_models --write CHUNK CACHE ELF CAPTURE     (writes the fetches to standard output)
+ *        bus_models --write MODEL CACHE NOISE ELF CAPTURE     (writes the fetches to standard
+ *                                                              output)
  *
  * Prints a line for each bus: its model, the detected model, the percentage of wrong counts
  * and of certain instructions, the number of certain instructions beyond the true count, and
@@ -173,7 +174,7 @@ static void try_bus(struct bench *bench, const struct bus_processor_model *model
         bench->places[i].found = bench->places[i].certain = 0;
     simulate(bench, model);
     size_t sample = bench->fetch_count < BUS_DETECT_SAMPLE ? bench->fetch_count : BUS_DETECT_SAMPLE;
-    if (bus_detect(&finding, bench->code, bench->fetches, sample, NULL) != 0)
+    if (bus_detect(&finding, model->chunk, bench->code, bench->fetches, sample, NULL) != 0)
         exit(3);
     const struct bus_model truth = {.chunk = model->chunk,
                                     .refetch = (uint8_t)model->refetch,
@@ -212,14 +213,24 @@ static void try_all(struct bench *bench, bool quick)
                                                                      .cache = caches[cache]});
 }
 
-static void write_fetches(struct bench *bench, const struct bus_processor_model *model)
+/* Writes the fetches of a model as bus_model_parse reads it, with a cache of so many bytes and
+ * noise in percent. */
+static int write_fetches(struct bench *bench, char **arguments)
 {
-    simulate(bench, model);
+    struct bus_model model;
+    if (bus_model_parse(&model, arguments[0], NULL) < 0)
+        return 2;
+    simulate(bench, &(struct bus_processor_model){.chunk = model.chunk,
+                                                  .refetch = model.refetch,
+                                                  .ahead = model.ahead,
+                                                  .cache = (uint32_t)atoi(arguments[1]),
+                                                  .noise_percent = (uint32_t)atoi(arguments[2])});
     for (size_t i = 0; i < bench->fetch_count; i++) {
         uint8_t bytes[RECORD_BYTES];
         record_put(bytes, &bench->fetches[i]);
         fwrite(bytes, 1, sizeof bytes, stdout);
     }
+    return 0;
 }
 
 int main(int argc, char **argv)
@@ -227,7 +238,7 @@ int main(int argc, char **argv)
     static struct bench bench;
     struct bt_error error;
     bool quick = argc == 4 && strcmp(argv[1], "--quick") == 0;
-    bool write = argc == 6 && strcmp(argv[1], "--write") == 0;
+    bool write = argc == 7 && strcmp(argv[1], "--write") == 0;
     if (argc != 3 && !quick && !write)
         return 2;
     struct images *images = images_new(&error);
@@ -238,9 +249,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "bus_models: %s\n", error.message);
         return 2;
     }
+    int status = 0;
     if (write) {
-        write_fetches(&bench, &(struct bus_processor_model){.chunk = (uint32_t)atoi(argv[2]),
-                                                            .cache = (uint32_t)atoi(argv[3])});
+        status = write_fetches(&bench, argv + 2);
     } else {
         printf("%zu instructions\n", bench.count);
         try_all(&bench, quick);
@@ -250,5 +261,5 @@ int main(int argc, char **argv)
     free(bench.fetches);
     bus_code_free(bench.code);
     images_free(images);
-    return bench.failed;
+    return bench.failed ? 1 : status;
 }

@@ -12,8 +12,8 @@ done
 bus_models --quick switches switches_*.byu.gz >table || { cat table; exit 1; }
 
 # data that is not executed code of the image
-bus_models --write 8 0 recursion recursion_*.byu.gz >uncached.byu
-bus_models --write 8 2048 recursion recursion_*.byu.gz >cached.byu
+bus_models --write chunk=8 0 0 recursion recursion_*.byu.gz >uncached.byu
+bus_models --write chunk=8 2048 0 recursion recursion_*.byu.gz >cached.byu
 bustap dcfg build --image recursion -o graph.json uncached.byu 2>messages
 grep -q 'bus: chunk=8,refetch=none,ahead=0; it leaves 0 of ' messages
 bustap dcfg build --image recursion --bus chunk=8 --trace trace.json -o messages.json uncached.byu 2>/dev/null

@@ -22,6 +22,7 @@ struct build_request {
     uint32_t chunk;
     uint64_t memory;
     enum unknown_branches unknown;
+    bool keep_noise;
     bool json;
     struct record_input_settings input;
     const char *images[IMAGE_COUNT_MAX];
@@ -60,6 +61,8 @@ static const struct option_row build_options[] = {
     {OPTION_TEXT, 0, "bus", "MODEL",
      "how the processor fetches: chunk=N,refetch,ahead=N,noise; auto (default) finds it",
      offsetof(struct build_request, bus), NULL},
+    {OPTION_FLAG, 0, "keep-noise", NULL, "keep fetches of a bus that look like errors of the probe",
+     offsetof(struct build_request, keep_noise), NULL},
     {OPTION_NUMBER, 0, "chunk", "N",
      "largest number of edges in a chunk of the trace (default: 1048576)",
      offsetof(struct build_request, chunk), NULL},
@@ -106,40 +109,65 @@ static const char *verb(uint64_t count)
     return count == 1 ? "is" : "are";
 }
 
-/* Prints how instructions were found in chunks. */
-static void print_bus(const struct build_counts *counts)
+/* Prints which address bits were wrong, the most frequent ones. */
+static void print_noise(const struct bus_fetch_counts *bus)
+{
+    uint64_t most = 0;
+    if (bus->noise == 0)
+        return;
+    fprintf(stderr, "bustap: %" PRIu64 " bus fetch%s look%s like errors of the probe: bits",
+            bus->noise, bus->noise == 1 ? "" : "es", bus->noise == 1 ? "s" : "");
+    for (unsigned bit = 0; bit < DCFG_BUS_BITS; bit++)
+        most = bus->noise_bits[bit] > most ? bus->noise_bits[bit] : most;
+    for (unsigned bit = 0; bit < DCFG_BUS_BITS; bit++)
+        if (bus->noise_bits[bit] > 0 && bus->noise_bits[bit] >= most / 10)
+            fprintf(stderr, " %u (%" PRIu64 ")", bit, bus->noise_bits[bit]);
+    fprintf(stderr, " of their addresses differ from a neighbour's\n");
+}
+
+/* Prints the model of the bus, and what the graph rests on. */
+static void print_bus(const struct build_counts *counts, bool images)
 {
     const struct bus_fetch_counts *bus = &counts->bus;
     uint64_t certain = bus->instructions - bus->assumed;
     char model[BUS_MODEL_TEXT_BYTES];
-    fprintf(stderr, "bustap: bus: %s; it leaves %" PRIu64 " of %" PRIu64 " fetches unexplained\n",
-            bus_model_text(model, &counts->finding.model), bus->unexplained, bus->chunks);
+    fprintf(stderr, "bustap: bus: %s", bus_model_text(model, &counts->finding.model));
+    if (images)
+        fprintf(stderr, "; it leaves %" PRIu64 " of %" PRIu64 " fetches unexplained",
+                bus->unexplained, bus->chunks);
     fprintf(stderr,
-            "bustap: from %" PRIu64 " bus fetches: %" PRIu64 " instruction%s %s certain, %" PRIu64
+            "\nbustap: from %" PRIu64 " bus fetches: %" PRIu64 " %s%s %s certain, %" PRIu64
             " %s assumed\n",
-            bus->chunks, certain, plural(certain), verb(certain), bus->assumed, verb(bus->assumed));
+            bus->chunks, certain,
+            images         ? "instruction"
+            : certain == 1 ? "visit of a chunk"
+                           : "visits of chunks",
+            images ? plural(certain) : "", verb(certain), bus->assumed, verb(bus->assumed));
     fprintf(stderr,
             "bustap: of the bus fetches %" PRIu64 " repeated the one before, %" PRIu64
-            " %s only prefetched, %" PRIu64 " had wrong address bits, %" PRIu64 " %s in no image\n",
-            bus->repeated, bus->prefetched, bus->prefetched == 1 ? "was" : "were", bus->noise,
-            bus->outside, bus->outside == 1 ? "was" : "were");
+            " %s only prefetched",
+            bus->repeated, bus->prefetched, bus->prefetched == 1 ? "was" : "were");
+    if (images)
+        fprintf(stderr, ", %" PRIu64 " %s in no image", bus->outside,
+                bus->outside == 1 ? "was" : "were");
+    fputc('\n', stderr);
+    print_noise(bus);
 }
 
 static void print_summary(const struct build_request *request, const struct build_counts *counts,
                           const struct dcfg_process *process)
 {
     uint64_t others = counts->records - counts->fetches;
-    bool chunks = counts->fetch == FETCH_BUS && counts->bus.chunks == 0;
+    bool chunks = counts->fetch == FETCH_BUS && request->image_count == 0;
     fprintf(stderr,
-            "bustap: %s: %" PRIu32 " block%s and %" PRIu32 " edge%s of %" PRIu64 " %s%s by %" PRIu32
-            " processor%s\n",
+            "bustap: %s: %" PRIu32 " block%s and %" PRIu32 " edge%s of %" PRIu64
+            " %s%s%s by %" PRIu32 " processor%s\n",
             PRINTABLE(shown_name(request->output)), process->block_count,
             plural(process->block_count), process->edges.count, plural(process->edges.count),
-            counts->instructions,
-            chunks ? (counts->instructions == 1 ? "bus fetch" : "bus fetches") : "instruction",
-            chunks ? "" : plural(counts->instructions), process->threads, plural(process->threads));
+            counts->instructions, chunks ? "visit" : "instruction", plural(counts->instructions),
+            chunks ? " of chunks" : "", process->threads, plural(process->threads));
     if (counts->bus.chunks > 0)
-        print_bus(counts);
+        print_bus(counts, !chunks);
     if (others > 0)
         fprintf(stderr, "bustap: %" PRIu64 " record%s of other requests ignored\n", others,
                 plural(others));
@@ -178,12 +206,17 @@ static int print_json(const struct build_request *request, const struct build_co
     if (counts->bus.chunks > 0) {
         char model[BUS_MODEL_TEXT_BYTES];
         json_text(json, "bus", bus_model_text(model, &counts->finding.model));
+        json_text(json, "unit", request->image_count > 0 ? "instruction" : "chunk");
         json_count(json, "bus_instructions_assumed", counts->bus.assumed);
         json_count(json, "bus_fetches_repeated", counts->bus.repeated);
         json_count(json, "bus_fetches_prefetched", counts->bus.prefetched);
         json_count(json, "bus_fetches_noise", counts->bus.noise);
         json_count(json, "bus_fetches_unexplained", counts->bus.unexplained);
         json_count(json, "bus_fetches_in_no_image", counts->bus.outside);
+        json_array(json, "bus_noise_bits");
+        for (unsigned bit = 0; bit < DCFG_BUS_BITS; bit++)
+            json_put_integer(json, counts->bus.noise_bits[bit]);
+        json_put_array_end(json);
     }
     if (request->trace) {
         json_text(json, "trace", request->trace);
@@ -297,6 +330,7 @@ static int run(struct build_request *request, enum fetch_kind kind, int count, c
                                                 .images = images,
                                                 .bus = request->bus ? &request->model : NULL,
                                                 .unknown = request->unknown,
+                                                .keep_noise = request->keep_noise,
                                                 .memory_max = request->memory,
                                                 .chunk_edges = request->chunk};
         build = build_new(&building, &error);

@@ -4,6 +4,7 @@
 #include "tools/dcfg/graph/build_trace.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* A capture has processors, not processes: one process has all processors as its threads. */
 #define PROCESS_ID 1u
@@ -30,10 +31,12 @@ struct build *build_new(const struct build_settings *settings, struct bt_error *
     build->settings = *settings;
     build->flow = flow_new(settings->memory_max, error);
     if (build->flow)
-        build->stream = fetch_stream_new(&(struct fetch_stream_settings){.kind = settings->fetch,
-                                                                         .images = settings->images,
-                                                                         .model = settings->bus},
-                                         flow_sink(build->flow), error);
+        build->stream =
+            fetch_stream_new(&(struct fetch_stream_settings){.kind = settings->fetch,
+                                                             .images = settings->images,
+                                                             .model = settings->bus,
+                                                             .keep_noise = settings->keep_noise},
+                             flow_sink(build->flow), error);
     if (build->stream)
         return build;
     build_free(build);
@@ -73,6 +76,30 @@ static void count(struct build *build)
     build->counts.fetches = stream.bus.chunks > 0 ? stream.bus.chunks : build->counts.instructions;
 }
 
+/* Adds what the graph rests on, if it is from a bus. */
+static int add_bus(struct build *build, struct dcfg *graph, struct bt_error *error)
+{
+    const struct bus_evidence *evidence = fetch_stream_evidence(build->stream);
+    const struct bus_finding *finding = &build->counts.finding;
+    const struct bus_fetch_counts *counts = &build->counts.bus;
+    if (!evidence)
+        return 0;
+    struct dcfg_bus bus = {.chunks = images_count(build->settings.images) == 0,
+                           .found = !build->settings.bus,
+                           .counts = {[DCFG_BUS_FETCHES] = counts->chunks,
+                                      [DCFG_BUS_REPEATED] = counts->repeated,
+                                      [DCFG_BUS_PREFETCHED] = counts->prefetched,
+                                      [DCFG_BUS_NOISE] = counts->noise,
+                                      [DCFG_BUS_UNEXPLAINED] = counts->unexplained,
+                                      [DCFG_BUS_OUTSIDE] = counts->outside,
+                                      [DCFG_BUS_SAMPLE] = finding->sample,
+                                      [DCFG_BUS_SAMPLE_UNEXPLAINED] = finding->unexplained}};
+    bus_model_text(bus.model, &finding->model);
+    memcpy(bus.noise_bits, counts->noise_bits, sizeof bus.noise_bits);
+    int result = dcfg_set_bus(graph, &bus, error);
+    return result == 0 ? bus_evidence_add_to(evidence, graph, error) : result;
+}
+
 int build_graph(struct build *build, struct dcfg **graph, struct bt_error *error)
 {
     const struct assemble_settings settings = {.process_id = PROCESS_ID,
@@ -92,7 +119,7 @@ int build_graph(struct build *build, struct dcfg **graph, struct bt_error *error
     result = flow_finish(build->flow, &build->graph, error);
     if (result == 0)
         result = assemble_dcfg(graph, &build->graph, build->settings.images, &settings, error);
-    return result;
+    return result == 0 ? add_bus(build, *graph, error) : result;
 }
 
 int build_trace_begin(struct build *build, struct text_writer *writer, struct bt_error *error)

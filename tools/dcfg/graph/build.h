@@ -18,6 +18,7 @@ struct build_settings {
     const struct images *images; /* NULL: none; must outlive the build */
     const struct bus_model *bus; /* NULL: to be found; must outlive the build */
     enum unknown_branches unknown;
+    bool keep_noise;      /* fetches with wrong address bits count as others do */
     uint64_t memory_max;  /* limit in bytes of the flow, and again of the DCFG */
     uint32_t chunk_edges; /* maximum number of edges in a chunk of the trace; 0: the default */
 };

@@ -47,6 +47,7 @@ struct token {
     uint32_t ahead;   /* address of the next chunk that may have been prefetched */
     uint32_t tip;     /* path node or NONE */
     uint32_t stack;   /* return cell or NONE */
+    uint32_t wrong;   /* address bits of the chunk that was last taken for another one */
     uint8_t kind;
     uint8_t skips;    /* number of prefetched chunks that may still come */
     uint8_t cost;     /* number of chunks taken for another one */
@@ -544,6 +545,8 @@ static void add_ready(struct bus_decoder *decoder, struct token_list *ready,
     stack_hold(decoder, next.stack);
     next.cost = (uint8_t)(next.cost + cost);
     next.noisy = cost > 0;
+    if (cost > 0)
+        next.wrong = decoder->chunk.address ^ next.needed;
     next.current = next.needed;
     next.visited = next.at - next.needed < 32 ? 1u << (next.at - next.needed) : 0;
     next.kind = TOKEN_SEQUENTIAL;
@@ -562,6 +565,8 @@ static void stay(struct bus_decoder *decoder, struct token_list *ready, const st
     if (!again && !is_noise(decoder, seen, token->current))
         return;
     still.cost = (uint8_t)(still.cost + !again);
+    if (!again)
+        still.wrong = seen ^ token->current;
     still.streak = again ? 0 : (uint8_t)(still.streak + 1);
     if (still.streak == NOISE_RUN)
         return;
@@ -588,6 +593,7 @@ static void offer(struct bus_decoder *decoder, struct token_list *ready, const s
             struct token still = *token;
             stack_hold(decoder, still.stack);
             still.cost++;
+            still.wrong = 0;
             still.streak++;
             add_token(decoder, ready, &still);
         }
@@ -603,6 +609,8 @@ static void offer(struct bus_decoder *decoder, struct token_list *ready, const s
         skipped.skipped++;
         skipped.ahead += decoder->model.chunk;
         skipped.cost = (uint8_t)(skipped.cost + (seen != token->ahead));
+        if (seen != token->ahead)
+            skipped.wrong = seen ^ token->ahead;
         add_token(decoder, ready, &skipped);
     }
 }
@@ -612,10 +620,14 @@ static void keep_best(struct bus_decoder *decoder, struct token_list *list)
 {
     unsigned best = 255;
     unsigned kept = 0;
-    if (!decoder->model.noise)
+    uint32_t wrong = 0;
+    if (!decoder->model.noise || list->count == 0)
         return;
     for (unsigned i = 0; i < list->count; i++)
-        best = list->tokens[i].cost < best ? list->tokens[i].cost : best;
+        if (list->tokens[i].cost < best) {
+            best = list->tokens[i].cost;
+            wrong = list->tokens[i].wrong;
+        }
     for (unsigned i = 0; i < list->count; i++) {
         struct token token = list->tokens[i];
         token.cost = (uint8_t)(token.cost - best);
@@ -625,6 +637,8 @@ static void keep_best(struct bus_decoder *decoder, struct token_list *list)
             drop(decoder, &token);
     }
     decoder->counts.noise += best;
+    for (unsigned bit = 0; best > 0 && bit < 32; bit++)
+        decoder->counts.noise_bits[bit] += wrong >> bit & 1;
     list->count = kept;
 }
 

@@ -17,11 +17,12 @@
 #include "tools/dcfg/graph/bus_model.h"
 
 struct bus_decode_counts {
-    uint64_t repeated;    /* chunks equal to the previous one */
-    uint64_t prefetched;  /* chunks that were not executed */
-    uint64_t noise;       /* chunks taken for another one */
-    uint64_t unexplained; /* chunks that no execution so far leads to */
-    uint64_t pruned;      /* how often tokens were dropped because there were too many */
+    uint64_t repeated;       /* chunks equal to the previous one */
+    uint64_t prefetched;     /* chunks that were not executed */
+    uint64_t noise;          /* chunks taken for another one */
+    uint64_t unexplained;    /* chunks that no execution so far leads to */
+    uint64_t noise_bits[32]; /* how often each address bit was wrong */
+    uint64_t pruned;         /* how often tokens were dropped because there were too many */
 };
 
 /* Receives an executed instruction; assumed: it is not certain. 0 or a negative code. */

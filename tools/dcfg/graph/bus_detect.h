@@ -6,7 +6,12 @@
  * that explain equally much the strictest is chosen.
  *
  * Without images, a processor that refetches is recognised by how many of the chunks are ever
- * fetched twice in succession; how far it prefetches cannot be told.
+ * fetched twice in succession, or by runs of equal length that begin at the same chunk; other
+ * prefetches cannot be told from executions. Noise is recognised by excursions
+ * (tools/common/fetch_noise.h).
+ *
+ * A cache is recognised because it hides loops: without one, processors soon return to chunks that
+ * they have just fetched.
  */
 #ifndef TOOLS_DCFG_GRAPH_BUS_DETECT_H
 #define TOOLS_DCFG_GRAPH_BUS_DETECT_H
@@ -33,16 +38,17 @@ struct bus_finding {
     uint64_t unexplained; /* of them, by the model */
     uint64_t noise;       /* of them, with wrong address bits according to the model */
     uint64_t in_code;     /* of them, in an image */
+    uint32_t noise_mask;  /* without images: address bits that are often wrong */
 };
 
 /*
- * Finds the model of successive fetches of one processor. Their size determines model->chunk. code
- * may be NULL. 0 or BT_MEMORY.
+ * Finds the model of fetches that one processor made in succession, chunks of that many bytes. The
+ * code may be NULL. 0 or BT_MEMORY.
  */
-int bus_detect(struct bus_finding *finding, struct bus_code *code, const struct record *fetches,
-               size_t count, struct bt_error *error);
+int bus_detect(struct bus_finding *finding, uint32_t chunk, struct bus_code *code,
+               const struct record *fetches, size_t count, struct bt_error *error);
 
-/* The sample under a given model, with the verdict. 0 or BT_MEMORY. */
+/* The sample under a given model, with the verdict. The code may be NULL. 0 or BT_MEMORY. */
 int bus_examine(struct bus_finding *finding, const struct bus_model *model, struct bus_code *code,
                 const struct record *fetches, size_t count, struct bt_error *error);
 

@@ -10,6 +10,7 @@
 struct bus_fetch {
     struct bus_model model;
     struct bus_code *code;
+    struct bus_evidence *evidence;
     struct sink *to;
     struct bus_fetch_counts counts;
     struct bus_decoder *decoders[PROCESSORS]; /* NULL: processor not seen yet */
@@ -19,7 +20,8 @@ struct bus_fetch {
 };
 
 struct bus_fetch *bus_fetch_new(const struct bus_model *model, struct bus_code *code,
-                                struct sink *to, struct bt_error *error)
+                                struct bus_evidence *evidence, struct sink *to,
+                                struct bt_error *error)
 {
     struct bus_fetch *bus = calloc(1, sizeof *bus);
     if (!bus) {
@@ -28,6 +30,7 @@ struct bus_fetch *bus_fetch_new(const struct bus_model *model, struct bus_code *
     }
     bus->model = *model;
     bus->code = code;
+    bus->evidence = evidence;
     bus->to = to;
     return bus;
 }
@@ -50,6 +53,8 @@ struct bus_fetch_counts bus_fetch_counts(const struct bus_fetch *bus)
         counts.prefetched += decoded.prefetched;
         counts.noise += decoded.noise;
         counts.unexplained += decoded.unexplained;
+        for (unsigned bit = 0; bit < 32; bit++)
+            counts.noise_bits[bit] += decoded.noise_bits[bit];
     }
     return counts;
 }
@@ -73,6 +78,8 @@ static int put(void *context, const struct record *record, bool assumed, struct 
         (uint8_t)((record->attribute & ~BUS_FETCH_ASSUMED) | (assumed ? BUS_FETCH_ASSUMED : 0));
     bus->counts.instructions++;
     bus->counts.assumed += assumed;
+    if (assumed && bus_evidence_assumed(bus->evidence, record->address, error) != 0)
+        return BT_MEMORY;
     return bus->output_count == OUTPUT ? flush(bus, error) : 0;
 }
 
@@ -80,6 +87,8 @@ static int take(struct bus_fetch *bus, const struct record *record, struct bt_er
 {
     struct bus_decoder **decoder = &bus->decoders[record->processor];
     bus->counts.chunks++;
+    if (bus_evidence_fetch(bus->evidence, record->address, error) != 0)
+        return BT_MEMORY;
     if (!*decoder)
         *decoder = bus_decoder_new(&bus->model, bus->code, put, bus, error);
     if (!*decoder)
@@ -90,6 +99,8 @@ static int take(struct bus_fetch *bus, const struct record *record, struct bt_er
         return bus_decoder_take(*decoder, record, error);
     bus->counts.outside++;
     int result = bus_decoder_leave(*decoder, record, error);
+    if (result == 0)
+        result = bus_evidence_unexplained(bus->evidence, record->address, error);
     return result == 0 ? put(bus, record, false, error) : result;
 }
 

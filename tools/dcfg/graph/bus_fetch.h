@@ -10,27 +10,31 @@
 
 #include "formats/record/sink.h"
 #include "tools/dcfg/graph/bus_code.h"
+#include "tools/dcfg/graph/bus_evidence.h"
 #include "tools/dcfg/graph/bus_model.h"
 
 /* In the attribute of an instruction that is not certain. */
 #define BUS_FETCH_ASSUMED 0x80u
 
 struct bus_fetch_counts {
-    uint64_t chunks;       /* fetches */
-    uint64_t repeated;     /* of them, equal to the processor's previous one */
-    uint64_t prefetched;   /* of them, fetched and not executed */
-    uint64_t noise;        /* of them, taken for another chunk */
-    uint64_t unexplained;  /* of them, by no execution that continues the one before */
-    uint64_t outside;      /* of them, in no image */
-    uint64_t instructions; /* made of them */
-    uint64_t assumed;      /* of those, not certain */
+    uint64_t chunks;         /* fetches */
+    uint64_t repeated;       /* of them, equal to the processor's previous one */
+    uint64_t prefetched;     /* of them, fetched and not executed */
+    uint64_t noise;          /* of them, taken for another chunk */
+    uint64_t unexplained;    /* of them, by no execution that continues the one before */
+    uint64_t outside;        /* of them, in no image */
+    uint64_t instructions;   /* made of them */
+    uint64_t assumed;        /* of those, not certain */
+    uint64_t noise_bits[32]; /* how often each address bit was wrong */
 };
 
 struct bus_fetch;
 
-/* The code and the sink must outlive it; the model is copied. NULL and *error without memory. */
+/* The code, the evidence and the sink must outlive it; the model is copied. NULL and *error without
+ * memory. */
 struct bus_fetch *bus_fetch_new(const struct bus_model *model, struct bus_code *code,
-                                struct sink *to, struct bt_error *error);
+                                struct bus_evidence *evidence, struct sink *to,
+                                struct bt_error *error);
 void bus_fetch_free(struct bus_fetch *bus);
 
 /*

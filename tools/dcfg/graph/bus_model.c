@@ -66,9 +66,10 @@ int bus_model_parse(struct bus_model *model, const char *text, struct bt_error *
 
 char *bus_model_text(char text[BUS_MODEL_TEXT_BYTES], const struct bus_model *model)
 {
-    int length = snprintf(text, BUS_MODEL_TEXT_BYTES, "chunk=%u,refetch=%s,ahead=%u", model->chunk,
-                          refetches[model->refetch % 3], model->ahead);
-    if (model->noise)
-        snprintf(text + length, BUS_MODEL_TEXT_BYTES - (size_t)length, ",noise");
+    char ahead[16] = "";
+    if (model->ahead != BUS_AHEAD_UNKNOWN)
+        snprintf(ahead, sizeof ahead, ",ahead=%u", model->ahead);
+    snprintf(text, BUS_MODEL_TEXT_BYTES, "chunk=%u,refetch=%s%s%s", model->chunk,
+             refetches[model->refetch % 3], ahead, model->noise ? ",noise" : "");
     return text;
 }

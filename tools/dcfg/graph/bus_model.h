@@ -7,9 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BUS_CHUNK_MIN 4u
-#define BUS_CHUNK_MAX 32u
-#define BUS_AHEAD_MAX 8u
+#define BUS_CHUNK_MIN     4u
+#define BUS_CHUNK_MAX     32u
+#define BUS_AHEAD_MAX     8u
+#define BUS_AHEAD_UNKNOWN 255u /* only without images */
 
 enum bus_refetch {
     BUS_REFETCH_NONE, /* a chunk is fetched again only after a taken branch */
@@ -20,7 +21,7 @@ enum bus_refetch {
 struct bus_model {
     uint32_t chunk;  /* size of a fetch in bytes, a power of two */
     uint8_t refetch; /* enum bus_refetch */
-    uint8_t ahead;   /* largest number of chunks prefetched */
+    uint8_t ahead;   /* largest number of chunks prefetched, or BUS_AHEAD_UNKNOWN */
     bool noise;      /* address bits of some fetches are wrong */
 };
 

@@ -1,5 +1,6 @@
 #include "tools/dcfg/graph/fetch_stream.h"
 
+#include "tools/dcfg/graph/bus_visits.h"
 #include "tools/dcfg/graph/fetch_join.h"
 
 #include <inttypes.h>
@@ -12,12 +13,16 @@
 struct fetch_stream {
     struct sink *to;
     const struct images *images;
-    struct bus_code *code;   /* of the images; NULL: not needed yet */
-    struct bus_fetch *bus;   /* NULL: not needed yet */
-    struct fetch_join *join; /* NULL: not needed yet */
+    struct fetch_join *join;   /* NULL: not needed yet */
+    struct bus_code *code;     /* of the images; NULL: not needed yet */
+    struct bus_fetch *bus;     /* NULL: not needed yet */
+    struct bus_visits *visits; /* likewise; without images */
+    struct bus_evidence *evidence;
+    bool keep_noise;
+    bool again; /* a finding was given */
     enum fetch_kind kind;
-    const struct bus_model *told; /* NULL: the model is to be found */
-    bool found;                   /* the finding is valid */
+    const struct bus_model *given; /* NULL: the model is to be found */
+    bool found;                    /* the finding is valid */
     struct bus_finding finding;
     struct fetch_stream_counts counts;
 
@@ -38,11 +43,15 @@ struct fetch_stream {
     bool sampling;
 };
 
-/* Whether nothing is to be found: a model is needed to decode the chunks of a bus. */
+/* Whether nothing is to be found: a model is needed for the chunks of a bus. */
 static bool has_kind_and_model(const struct fetch_stream *stream)
 {
-    return stream->kind == FETCH_INSTR ||
-           (stream->kind == FETCH_BUS && (stream->found || images_count(stream->images) == 0));
+    return stream->kind == FETCH_INSTR || (stream->kind == FETCH_BUS && stream->found);
+}
+
+static bool has_images(const struct fetch_stream *stream)
+{
+    return images_count(stream->images) > 0;
 }
 
 struct fetch_stream *fetch_stream_new(const struct fetch_stream_settings *settings, struct sink *to,
@@ -56,9 +65,10 @@ struct fetch_stream *fetch_stream_new(const struct fetch_stream_settings *settin
     stream->kind = settings->kind;
     stream->to = to;
     stream->images = settings->images;
-    stream->told = settings->model;
+    stream->given = settings->model;
+    stream->keep_noise = settings->keep_noise;
     if (settings->finding) {
-        stream->found = true;
+        stream->found = stream->again = true;
         stream->finding = *settings->finding;
     }
     stream->sampling = !has_kind_and_model(stream);
@@ -69,6 +79,8 @@ void fetch_stream_free(struct fetch_stream *stream)
 {
     if (stream) {
         bus_fetch_free(stream->bus);
+        bus_visits_free(stream->visits);
+        bus_evidence_free(stream->evidence);
         bus_code_free(stream->code);
         fetch_join_free(stream->join);
     }
@@ -85,11 +97,18 @@ const struct bus_finding *fetch_stream_finding(const struct fetch_stream *stream
     return stream->found ? &stream->finding : NULL;
 }
 
+const struct bus_evidence *fetch_stream_evidence(const struct fetch_stream *stream)
+{
+    return stream->evidence;
+}
+
 struct fetch_stream_counts fetch_stream_counts(const struct fetch_stream *stream)
 {
     struct fetch_stream_counts counts = stream->counts;
     if (stream->bus)
         counts.bus = bus_fetch_counts(stream->bus);
+    if (stream->visits)
+        counts.bus = bus_visits_counts(stream->visits);
     return counts;
 }
 
@@ -124,11 +143,11 @@ static bool find_hole(struct fetch_stream *stream, const struct batch *batch)
 
 /* --- the kind --- */
 
-enum fetch_kind fetch_stream_detect(const struct record *records, size_t count)
+enum fetch_kind fetch_stream_detect(const struct record *records, size_t count, uint32_t chunk_min)
 {
     size_t chunks = 0;
     for (size_t i = 0; i < count; i++)
-        chunks += records[i].size > BUS_CHUNK_MIN && bus_fetch_is_chunk(&records[i]);
+        chunks += records[i].size >= chunk_min && bus_fetch_is_chunk(&records[i]);
     return chunks > count / 2 ? FETCH_BUS : FETCH_INSTR;
 }
 
@@ -143,6 +162,27 @@ static int put_instructions(struct fetch_stream *stream, const struct batch *bat
     return stream->join ? fetch_join_put(stream->join, batch, error) : BT_MEMORY;
 }
 
+/* Makes the conversion of chunks, of which the model is known. 0 or BT_MEMORY. */
+static int begin_bus(struct fetch_stream *stream, struct bt_error *error)
+{
+    const struct bus_model *model = &stream->finding.model;
+    if (!stream->again) {
+        stream->evidence = bus_evidence_new(model->chunk, error);
+        if (!stream->evidence)
+            return BT_MEMORY;
+    }
+    if (!has_images(stream)) {
+        stream->visits =
+            bus_visits_new(model, stream->finding.noise_mask, stream->evidence, stream->to, error);
+        return stream->visits ? 0 : BT_MEMORY;
+    }
+    if (!stream->code)
+        stream->code = bus_code_new(stream->images, error);
+    if (stream->code)
+        stream->bus = bus_fetch_new(model, stream->code, stream->evidence, stream->to, error);
+    return stream->bus ? 0 : BT_MEMORY;
+}
+
 static int put(struct fetch_stream *stream, struct record *records, size_t count, bool hole,
                uint8_t event, struct bt_error *error)
 {
@@ -151,13 +191,13 @@ static int put(struct fetch_stream *stream, struct record *records, size_t count
                                 .capacity = count,
                                 .event = event,
                                 .gap = {.milliseconds = hole ? 1 : 0}};
-    if (stream->kind != FETCH_BUS || images_count(stream->images) == 0)
+    if (stream->kind != FETCH_BUS)
         return put_instructions(stream, &batch, error);
-    if (!stream->code)
-        stream->code = bus_code_new(stream->images, error);
-    if (!stream->bus && stream->code)
-        stream->bus = bus_fetch_new(&stream->finding.model, stream->code, stream->to, error);
-    return stream->bus ? bus_fetch_put(stream->bus, &batch, error) : BT_MEMORY;
+    int result = stream->bus || stream->visits ? 0 : begin_bus(stream, error);
+    if (result != 0)
+        return result;
+    return stream->bus ? bus_fetch_put(stream->bus, &batch, error)
+                       : bus_visits_put(stream->visits, &batch, error);
 }
 
 /* The fetches of the processor that has most of them, in place of the sample's. Returns their
@@ -182,36 +222,60 @@ static int check_finding(const struct bus_finding *finding, struct bt_error *err
     char model[BUS_MODEL_TEXT_BYTES];
     if (finding->verdict == BUS_COUNTABLE)
         return 0;
-    bus_model_text(model, &finding->model);
-    if (finding->verdict == BUS_OTHER_CODE)
+    if (finding->verdict == BUS_CACHED)
         return bt_fail(error, BT_DATA,
-                       "the images are not what was executed: of the first %" PRIu64
-                       " bus fetches %" PRIu64 " are in them, and of these %" PRIu64
-                       " are at no place where execution can continue (%s); check the files and "
-                       "their load addresses (--image FILE@ADDRESS)",
-                       finding->sample, finding->in_code, finding->unexplained, model);
+                       "these fetches fill an instruction cache: in the first %" PRIu64
+                       " of them, loops are not visible, so executions cannot be counted; capture "
+                       "with the cache disabled, or list which code was fetched, when and by whom: "
+                       "bustap dcfg fetches",
+                       finding->sample);
+    bus_model_text(model, &finding->model);
     return bt_fail(error, BT_DATA,
-                   "these fetches fill an instruction cache: of the first %" PRIu64 ", %" PRIu64
-                   " are at no place where execution can continue (%s), so executions cannot be "
-                   "counted; capture with the cache disabled",
-                   finding->in_code, finding->unexplained, model);
+                   "the images are not what was executed: of the first %" PRIu64
+                   " bus fetches %" PRIu64 " are in them, and of these %" PRIu64
+                   " are at no place where execution can continue (%s); check that these are the "
+                   "files that ran, and their load addresses (--image FILE@ADDRESS)",
+                   finding->sample, finding->in_code, finding->unexplained, model);
 }
 
-/* Finds the model of a bus with images in the sample. */
+/* The most frequent size. */
+static uint32_t usual_size(const struct record *fetches, size_t count)
+{
+    size_t counts[BUS_CHUNK_MAX + 1] = {0};
+    uint32_t usual = BUS_CHUNK_MIN;
+    for (size_t i = 0; i < count; i++)
+        if (++counts[fetches[i].size] > counts[usual])
+            usual = fetches[i].size;
+    return usual;
+}
+
+/* Finds the model of a bus in the sample. */
 static int find_model(struct fetch_stream *stream, struct bt_error *error)
 {
     struct record *fetches = malloc((stream->sampled + 1) * sizeof *fetches);
     if (!fetches)
         return bt_fail(error, BT_MEMORY, "no memory to find the model of the bus");
     size_t count = busiest(stream->sample, stream->sampled, fetches);
-    stream->code = bus_code_new(stream->images, error);
-    int result = !stream->code  ? BT_MEMORY
-                 : stream->told ? bus_examine(&stream->finding, stream->told, stream->code, fetches,
-                                              count, error)
-                                : bus_detect(&stream->finding, stream->code, fetches, count, error);
+    int result = 0;
+    if (has_images(stream)) {
+        stream->code = bus_code_new(stream->images, error);
+        result = stream->code ? 0 : BT_MEMORY;
+    }
+    struct bus_model model = stream->given ? *stream->given : (struct bus_model){.chunk = 0};
+    if (model.chunk == 0)
+        model.chunk = usual_size(fetches, count);
+    if (result == 0)
+        result =
+            stream->given
+                ? bus_examine(&stream->finding, &model, stream->code, fetches, count, error)
+                : bus_detect(&stream->finding, model.chunk, stream->code, fetches, count, error);
     stream->found = result == 0;
     free(fetches);
-    return result == 0 ? check_finding(&stream->finding, error) : result;
+    if (result == 0)
+        result = check_finding(&stream->finding, error);
+    if (stream->keep_noise)
+        stream->finding.model.noise = false;
+    return result;
 }
 
 /* Puts the sample. */
@@ -236,7 +300,8 @@ static bool sample_complete(struct fetch_stream *stream, bool end)
 {
     if (stream->kind == FETCH_AUTO && stream->sampled > 0 &&
         (end || stream->sampled >= KIND_SAMPLE))
-        stream->kind = fetch_stream_detect(stream->sample, stream->sampled);
+        stream->kind = fetch_stream_detect(stream->sample, stream->sampled,
+                                           has_images(stream) ? BUS_CHUNK_MIN : 2 * BUS_CHUNK_MIN);
     return stream->sampled > 0 && (end || stream->sampled == BUS_DETECT_SAMPLE ||
                                    (stream->kind != FETCH_AUTO && has_kind_and_model(stream)));
 }
@@ -310,4 +375,9 @@ int fetch_stream_end(struct fetch_stream *stream, struct bt_error *error)
     if (result == 0 && stream->join)
         result = fetch_join_end(stream->join, error);
     return result == 0 && stream->bus ? bus_fetch_end(stream->bus, error) : result;
+    if (result == 0 && stream->bus)
+        result = bus_fetch_end(stream->bus, error);
+    if (result == 0 && stream->visits)
+        result = bus_visits_end(stream->visits, error);
+    return result;
 }

@@ -8,11 +8,12 @@
  * There are two kinds of streams. In one, each fetch is an instruction of 1 to 15 bytes, and the
  * next fetch is usually at the following address. In the other, fetches are bus transfers: aligned
  * chunks of 4 to 32 bytes. FETCH_AUTO examines the first 4096 fetches: the stream is a bus if most
- * of them are such chunks of 8 bytes or more.
+ * of them are such chunks; of 8 bytes or more without images, because other processors have
+ * instructions of 4 bytes.
  *
  * With images, chunks are converted to the instructions in them (bus_fetch.h) according to a model
- * of the bus, which the caller gives or bus_detect.h finds in the first fetches. Without images, a
- * chunk counts as one instruction.
+ * of the bus, which is given or found in the first fetches (bus_detect.h). Without images, they are
+ * converted to visits of chunks (bus_visits.h); a visit counts as one instruction.
  */
 #ifndef TOOLS_DCFG_GRAPH_FETCH_STREAM_H
 #define TOOLS_DCFG_GRAPH_FETCH_STREAM_H
@@ -20,6 +21,7 @@
 #include "formats/record/capture_info.h"
 #include "formats/record/sink.h"
 #include "tools/dcfg/graph/bus_detect.h"
+#include "tools/dcfg/graph/bus_evidence.h"
 #include "tools/dcfg/graph/bus_fetch.h"
 
 enum fetch_kind { FETCH_AUTO, FETCH_INSTR, FETCH_BUS };
@@ -31,6 +33,7 @@ struct fetch_stream_settings {
     const struct images *images;       /* NULL: none */
     const struct bus_model *model;     /* NULL: to be found */
     const struct bus_finding *finding; /* of an earlier pass over the same records; NULL: none */
+    bool keep_noise;                   /* fetches with wrong address bits count as others do */
 };
 
 /* Makes a stream into a sink. The images, the model and the sink are the caller's and must outlive
@@ -53,16 +56,19 @@ int fetch_stream_end(struct fetch_stream *stream, struct bt_error *error);
 /* The kind, if it is known; at the end it is, unless there was no fetch. */
 enum fetch_kind fetch_stream_kind(const struct fetch_stream *stream);
 
-/* The kind that these fetches look like: FETCH_INSTR or FETCH_BUS. */
-enum fetch_kind fetch_stream_detect(const struct record *records, size_t count);
+/* The kind that these fetches look like: FETCH_INSTR or FETCH_BUS. Chunks have chunk_min bytes or
+ * more. */
+enum fetch_kind fetch_stream_detect(const struct record *records, size_t count, uint32_t chunk_min);
 
-/* What was found of the bus; NULL: nothing, because there is no bus or no image. */
+/* What was found of the bus, and what the executions rest on; NULL: the fetches are not chunks of a
+ * bus. Evidence is not collected in a stream that was given a finding. */
 const struct bus_finding *fetch_stream_finding(const struct fetch_stream *stream);
+const struct bus_evidence *fetch_stream_evidence(const struct fetch_stream *stream);
 
 struct fetch_stream_counts {
     uint64_t records;            /* of any type */
     uint64_t holes;              /* losses, gaps and missing records */
-    struct bus_fetch_counts bus; /* zero without conversion of chunks */
+    struct bus_fetch_counts bus; /* zero if fetches are not chunks of a bus */
 };
 struct fetch_stream_counts fetch_stream_counts(const struct fetch_stream *stream);
 

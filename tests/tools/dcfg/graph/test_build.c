@@ -397,18 +397,18 @@ static void test_detect(void)
     for (unsigned size = 8; size <= 32; size *= 2) {
         for (unsigned i = 0; i < 100; i++)
             records[i] = (struct record){.address = i * 7 % 50 * size, .size = (uint8_t)size};
-        CU_ASSERT_EQUAL(fetch_stream_detect(records, 100), FETCH_BUS);
+        CU_ASSERT_EQUAL(fetch_stream_detect(records, 100, 8), FETCH_BUS);
         for (unsigned i = 0; i < 100; i += 3)
             records[i].size = 4;
-        CU_ASSERT_EQUAL(fetch_stream_detect(records, 100), FETCH_BUS);
+        CU_ASSERT_EQUAL(fetch_stream_detect(records, 100, 8), FETCH_BUS);
     }
     for (uint64_t seed = 0; seed < 100; seed++) {
         const struct fetches fetches = {
             .seed = seed, .base = 0x5000, .span = 500, .threads = 2, .jumps = 5, .choices = 3};
         fetches_fill(&fetches, records, 100);
-        CU_ASSERT_EQUAL(fetch_stream_detect(records, 100), FETCH_INSTR);
+        CU_ASSERT_EQUAL(fetch_stream_detect(records, 100, 8), FETCH_INSTR);
     }
-    CU_ASSERT_EQUAL(fetch_stream_detect(records, 0), FETCH_INSTR);
+    CU_ASSERT_EQUAL(fetch_stream_detect(records, 0, 8), FETCH_INSTR);
 }
 
 /* Different records in the second pass are an error. */

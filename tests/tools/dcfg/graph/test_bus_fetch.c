@@ -163,7 +163,7 @@ static void reconstruct(struct bus_rig *rig, struct bus_fetch_counts *counts)
 {
     struct bus_code *code = bus_code_new(rig->images, NULL);
     const struct bus_model model = {.chunk = rig->chunk, .ahead = (uint8_t)rig->prefetch};
-    struct bus_fetch *bus = bus_fetch_new(&model, code, &rig->sink, NULL);
+    struct bus_fetch *bus = bus_fetch_new(&model, code, NULL, &rig->sink, NULL);
     for (size_t at = 0; at < rig->fetch_count;) {
         size_t count = 1 + random_below(&rig->random, 300);
         count = count < rig->fetch_count - at ? count : rig->fetch_count - at;
@@ -319,7 +319,7 @@ static void test_holes(void)
     rig_start(&rig, 4, folder);
     struct bus_code *code = bus_code_new(rig.images, NULL);
     const struct bus_model model = {.chunk = rig.chunk};
-    struct bus_fetch *bus = bus_fetch_new(&model, code, &rig.sink, NULL);
+    struct bus_fetch *bus = bus_fetch_new(&model, code, NULL, &rig.sink, NULL);
     struct batch batch = {.records = rig.fetches, .count = rig.fetch_count / 2};
     CU_ASSERT_EQUAL(bus_fetch_put(bus, &batch, NULL), 0);
     CU_ASSERT_EQUAL(rig.holes, 0);

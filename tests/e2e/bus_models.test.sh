@@ -17,7 +17,8 @@ bus_models --write chunk=8 2048 0 recursion recursion_*.byu.gz >cached.byu
 bustap dcfg build --image recursion -o graph.json uncached.byu 2>messages
 grep -q 'bus: chunk=8,refetch=none,ahead=0; it leaves 0 of ' messages
 bustap dcfg build --image recursion --bus chunk=8 --trace trace.json -o messages.json uncached.byu 2>/dev/null
-cmp graph.json messages.json
+# the graph says where the model is from; all else is the same
+diff <(sed s/MODEL_FROM.*capture\",// graph.json) <(sed s/MODEL_FROM.*option\",// messages.json)
 bustap dcfg check --trace trace.json messages.json >/dev/null
 refuse() { # MESSAGE ARGUMENTS...
     local status=0 message=$1

@@ -64,7 +64,11 @@ static const struct table_column columns[] = {{"EXECUTIONS", "executions", TABLE
                                               {NULL, "symbol_offset", TABLE_COUNT},
                                               {"SOURCE", NULL, TABLE_LINE},
                                               {NULL, "file", TABLE_TEXT},
-                                              {NULL, "line", TABLE_COUNT}};
+                                              {NULL, "line", TABLE_COUNT},
+                                              {"CONFIDENCE", "confidence", TABLE_TEXT},
+                                              {NULL, "certain", TABLE_COUNT},
+                                              {NULL, "unexplained", TABLE_COUNT},
+                                              {NULL, "fetches", TABLE_COUNT}};
 
 struct block_listing {
     const struct view *view;
@@ -93,6 +97,11 @@ static void fill_row(void *argument, size_t number, struct table_cell *cells)
     cells[11] = (struct table_cell){.number = location.symbol_offset, .none = !location.symbol};
     cells[12] = cells[13] = (struct table_cell){.text = location.file, .number = location.line};
     cells[14] = (struct table_cell){.number = location.line, .none = !location.file};
+    cells[15].text = graph_confidence_name(graph_profile_confidence(profile, block));
+    cells[16].number = graph_profile_certain(profile, block);
+    cells[17].number = profile->unexplained ? profile->unexplained[block] : 0;
+    cells[18] = (struct table_cell){.number = profile->fetches ? profile->fetches[block] : 0,
+                                    .none = !profile->fetches};
 }
 
 static int print_blocks(const struct view *view, const struct view_list *list,

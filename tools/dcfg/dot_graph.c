@@ -120,6 +120,13 @@ static void put_name(FILE *out, const struct code_location *location, size_t wid
         fprintf(out, "+0x%" PRIx64, location->symbol_offset);
 }
 
+/* What blocks consist of. */
+static const char *unit(const struct drawing *drawing)
+{
+    const struct dcfg_bus *bus = drawing->process->graph->bus;
+    return bus && bus->chunks ? "chunks" : "instructions";
+}
+
 /* "0x401104  fill+0x4 / fill.c:9 / 1500 executions, 88.09 %". */
 static void put_block(const struct drawing *drawing, uint32_t block)
 {
@@ -139,16 +146,22 @@ static void put_block(const struct drawing *drawing, uint32_t block)
         dot_text_short(out, words_file_name(location.file), BLOCK_WIDTH);
         fprintf(out, ":%" PRIu32 "\\l", location.line);
     }
-    fprintf(out, "%" PRIu64 " %s, %.2f %%\\l\", tooltip=\"", profile->executions[block],
+    enum graph_confidence confidence = graph_profile_confidence(profile, block);
+    fprintf(out, "%" PRIu64 " %s, %.2f %%", profile->executions[block],
             profile->executions[block] == 1 ? "execution" : "executions", 100 * share);
+    if (confidence != GRAPH_CERTAIN)
+        fprintf(out, ", %s (%" PRIu64 " certain)", graph_confidence_name(confidence),
+                graph_profile_certain(profile, block));
+    fputs("\\l\", tooltip=\"", out);
     put_name(out, &location, SIZE_MAX);
     if (location.file) {
         fputs(", ", out);
         dot_text(out, location.file);
         fprintf(out, ":%" PRIu32, location.line);
     }
-    fprintf(out, ", instructions: %" PRIu32 "\", fillcolor=\"",
-            drawing->process->blocks[block].instructions);
+    fprintf(out, ", %s: %" PRIu32 "\"%s, fillcolor=\"", unit(drawing),
+            drawing->process->blocks[block].instructions,
+            confidence == GRAPH_CERTAIN ? "" : ", style=\"filled,dashed\"");
     dot_heat(out, share);
     fputs("\"];\n", out);
 }
@@ -171,8 +184,8 @@ static void put_routine(const struct drawing *drawing, uint32_t routine)
     names_of_routine(drawing->view->names, routine, &location);
     fprintf(drawing->out, "  subgraph cluster_%" PRIu32 " {\n    label=\"", routine);
     put_name(drawing->out, &location, NAME_WIDTH);
-    fprintf(drawing->out, "\\l%" PRIu64 " instructions, %.2f %%\\l\"; tooltip=\"", instructions,
-            100 * graph_profile_share(instructions, profile->total));
+    fprintf(drawing->out, "\\l%" PRIu64 " %s, %.2f %%\\l\"; tooltip=\"", instructions,
+            unit(drawing), 100 * graph_profile_share(instructions, profile->total));
     put_name(drawing->out, &location, SIZE_MAX);
     fputs("\";\n", drawing->out);
     for (uint32_t i = nodes->first; i < nodes->first + nodes->count; i++) {

@@ -62,6 +62,20 @@ static void sort_loops(struct loop_listing *listing, unsigned order)
         qsort(listing->rows, process->loop_count, sizeof *listing->rows, compare_rows);
 }
 
+/* The least confidence of the loop's blocks. */
+static enum graph_confidence confidence_of(const struct graph_profile *profile, uint32_t loop)
+{
+    const struct dcfg_process *process = profile->process;
+    const struct dcfg_range *nodes = &process->loops[loop].nodes;
+    enum graph_confidence least = GRAPH_CERTAIN;
+    for (uint32_t i = nodes->first; i < nodes->first + nodes->count; i++) {
+        uint32_t block = dcfg_find_block(process, process->ids[i]);
+        enum graph_confidence confidence = graph_profile_confidence(profile, block);
+        least = confidence > least ? confidence : least;
+    }
+    return least;
+}
+
 /* --- printing -------------------------------------------------------------------------------- */
 
 static const struct table_column columns[] = {{"INSTRUCTIONS", "instructions", TABLE_COUNT},
@@ -79,7 +93,8 @@ static const struct table_column columns[] = {{"INSTRUCTIONS", "instructions", T
                                               {NULL, "symbol", TABLE_TEXT},
                                               {"SOURCE", NULL, TABLE_LINE},
                                               {NULL, "file", TABLE_TEXT},
-                                              {NULL, "line", TABLE_COUNT}};
+                                              {NULL, "line", TABLE_COUNT},
+                                              {"CONFIDENCE", "confidence", TABLE_TEXT}};
 
 static void fill_row(void *argument, size_t number, struct table_cell *cells)
 {
@@ -111,6 +126,7 @@ static void fill_row(void *argument, size_t number, struct table_cell *cells)
         (struct table_cell){.text = location.symbol, .number = location.symbol_offset};
     cells[13] = cells[14] = (struct table_cell){.text = location.file, .number = location.line};
     cells[15] = (struct table_cell){.number = location.line, .none = !location.file};
+    cells[16].text = graph_confidence_name(confidence_of(&view->profile, loop));
 }
 
 static int print_loops(const struct view *view, const struct view_list *list,

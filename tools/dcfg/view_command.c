@@ -53,6 +53,34 @@ static int choose_order(const char *sort, const char *const *list, struct bt_err
     return bt_fail(error, BT_USAGE, "--sort: '%.40s' is not %s", sort, known);
 }
 
+/* What the blocks of a graph consist of: chunks of a bus, if no image told the instructions. */
+static bool has_chunks(const struct view *view)
+{
+    return view->graph->bus && view->graph->bus->chunks;
+}
+
+/* Names columns after what they count, and hides from people what only a bus leaves open. */
+static void adapt_columns(const struct view *view, struct table *table,
+                          struct table_column columns[TABLE_COLUMNS_MAX])
+{
+    static const char *const names[][2] = {{"INSTRUCTIONS", "CHUNKS"},
+                                           {"instructions", "chunks"},
+                                           {"block_instructions", "block_chunks"}};
+    memcpy(columns, table->columns, table->column_count * sizeof *columns);
+    table->columns = columns;
+    for (size_t i = 0; i < table->column_count; i++) {
+        struct table_column *column = &columns[i];
+        if (!view->graph->bus && column->key && strcmp(column->key, "confidence") == 0)
+            column->heading = NULL;
+        for (size_t n = 0; has_chunks(view) && n < sizeof names / sizeof *names; n++) {
+            if (column->heading && strcmp(column->heading, names[n][0]) == 0)
+                column->heading = names[n][1];
+            if (column->key && strcmp(column->key, names[n][0]) == 0)
+                column->key = names[n][1];
+        }
+    }
+}
+
 static int print_json(const struct view *view, const struct table *table, const char *key,
                       const char *count_key, size_t count)
 {
@@ -60,7 +88,8 @@ static int print_json(const struct view *view, const struct table *table, const 
     if (!json)
         return BT_MEMORY;
     json_count(json, "process", view->process->id);
-    json_count(json, "instructions", view->profile.total);
+    json_count(json, has_chunks(view) ? "chunks" : "instructions", view->profile.total);
+    json_text_or_null(json, "bus", view->graph->bus ? view->graph->bus->model : "");
     json_count(json, count_key, count);
     table_json(table, key, json);
     json_report_end(json);
@@ -70,6 +99,10 @@ static int print_json(const struct view *view, const struct table *table, const 
 int view_print(const struct view *view, enum view_form form, const struct table *table,
                const char *key, const char *count_key, size_t count)
 {
+    struct table_column columns[TABLE_COLUMNS_MAX];
+    struct table adapted = *table;
+    adapt_columns(view, &adapted, columns);
+    table = &adapted;
     if (form == VIEW_JSON)
         return print_json(view, table, key, count_key, count);
     if (form == VIEW_CSV)

@@ -151,11 +151,29 @@ static void test_new_ids(void)
     CU_ASSERT_EQUAL(dcfg_add_edge(process, 6, 4, 50, DCFG_EDGE_ENTRY, both, 1, &error), 0);
     CU_ASSERT_EQUAL(dcfg_add_edge(process, 7, 50, 3, DCFG_EDGE_EXIT, both, 1, &error), 0);
     CU_ASSERT_EQUAL(dcfg_seal(graph, &error), 0);
+    const struct dcfg_bus bus = {.chunks = true,
+                                 .found = true,
+                                 .model = "chunk=8",
+                                 .counts = {[DCFG_BUS_FETCHES] = 7, [DCFG_BUS_SAMPLE] = 6},
+                                 .noise_bits = {[3] = 5, [31] = UINT64_MAX}};
+    const struct dcfg_bus_block evidence = {.id = 50, .certain = 1, .unexplained = 2, .fetches = 3};
+    CU_ASSERT_EQUAL(dcfg_set_bus(graph, &bus, &error), 0);
+    CU_ASSERT_EQUAL(dcfg_add_bus_block(graph, &evidence, &error), 0);
     struct text_writer *writer = write_graph(graph, &error);
     CU_ASSERT_PTR_NOT_NULL_FATAL(writer);
     struct dcfg *again = read_strictly(writer);
     const struct dcfg_process *read = again->processes[0];
     CU_ASSERT_EQUAL(read->blocks[2].id, 4);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(again->bus);
+    CU_ASSERT(again->bus->chunks && again->bus->found);
+    CU_ASSERT_STRING_EQUAL(again->bus->model, "chunk=8");
+    CU_ASSERT_EQUAL(memcmp(again->bus->counts, bus.counts, sizeof bus.counts), 0);
+    CU_ASSERT_EQUAL(memcmp(again->bus->noise_bits, bus.noise_bits, sizeof bus.noise_bits), 0);
+    CU_ASSERT_EQUAL_FATAL(again->bus->block_count, 1);
+    CU_ASSERT_EQUAL(again->bus->blocks[0].id, 4); /* renumbered, as the block is */
+    CU_ASSERT_EQUAL(again->bus->blocks[0].certain, 1);
+    CU_ASSERT_EQUAL(again->bus->blocks[0].unexplained, 2);
+    CU_ASSERT_EQUAL(again->bus->blocks[0].fetches, 3);
     for (uint32_t i = 0; i < 4; i++) {
         CU_ASSERT(read->blocks[i].offset == i + 1 && read->blocks[i].id >= 4);
         CU_ASSERT_EQUAL(read->edges.sources[i], read->blocks[i].id);

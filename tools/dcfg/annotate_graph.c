@@ -2,7 +2,6 @@
 
 #include "formats/base/saturating.h"
 #include "tools/dcfg/graph/find_routine.h"
-#include "tools/dcfg/graph_confidence.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -135,7 +134,7 @@ int annotate_graph_make(struct annotate_graph *graph, const struct view *view,
     place_loops(graph);
     count_entries(graph);
     for (uint32_t b = 0; b < view->process->block_count; b++)
-        graph->uncertain |= graph_confidence(view->process, b) != GRAPH_CERTAIN;
+        graph->uncertain |= graph_profile_confidence(&view->profile, b) != GRAPH_CERTAIN;
     return 0;
 }
 

@@ -1,7 +1,6 @@
 #include "tools/dcfg/annotate_table.h"
 
 #include "tools/common/json_report.h"
-#include "tools/dcfg/graph_confidence.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -60,7 +59,7 @@ static void fill_row(void *argument, size_t number, struct table_cell *cells)
     cells[5].number = row->instructions;
     cells[6].real = graph_profile_share(row->instructions, view->profile.total);
     if (executed)
-        cells[7].text = graph_confidence_name(graph_confidence(view->process, row->block));
+        cells[7].text = graph_confidence_name(graph_profile_confidence(&view->profile, row->block));
     cells[8] = (struct table_cell){.number = row->taken, .none = !row->ends};
     cells[9] = (struct table_cell){.number = executed ? view->process->blocks[row->block].id : 0,
                                    .none = !executed};

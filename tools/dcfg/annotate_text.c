@@ -5,7 +5,6 @@
 #include "tools/common/words.h"
 #include "tools/dcfg/annotation_lanes.h"
 #include "tools/dcfg/dot_text.h"
-#include "tools/dcfg/graph_confidence.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -170,7 +169,7 @@ static void put_counts(struct annotate_text *text, const struct annotation *anno
                    2 + text->executions);
     if (graph->uncertain) {
         const char *name =
-            graph_confidence_name(graph_confidence(graph->view->process, row->block));
+            graph_confidence_name(graph_profile_confidence(&graph->view->profile, row->block));
         pad(text, 2);
         put(text, name);
         pad(text, CONFIDENCE_WIDTH - strlen(name));

@@ -5,7 +5,6 @@
 #include "formats/text/text_writer.h"
 #include "tools/common/words.h"
 #include "tools/dcfg/dot_text.h"
-#include "tools/dcfg/graph_confidence.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -297,7 +296,7 @@ static void put_counts(const struct page *page, const struct annotation_row *row
         json_put_array_end(json);
     }
     if (graph->uncertain)
-        json_count(json, "c", graph_confidence(graph->view->process, row->block));
+        json_count(json, "c", graph_profile_confidence(&graph->view->profile, row->block));
     if (row->begins)
         json_count(json, "h", 1);
     if (row->ends && row->taken > 0)

@@ -69,7 +69,7 @@ enum graph_confidence graph_profile_confidence(const struct graph_profile *profi
 
 const char *graph_confidence_name(enum graph_confidence confidence)
 {
-    static const char *const names[] = {"certain", "assumed", "unexplained"};
+    static const char *const names[] = {"certain", "assumed", "not explained"};
     return names[confidence];
 }
 

@@ -24,7 +24,7 @@ enum graph_confidence {
 /* What the executions of a block rest on. */
 enum graph_confidence graph_profile_confidence(const struct graph_profile *profile, uint32_t block);
 
-/* Its name: "certain", "assumed" or "unexplained". */
+/* Its name: "certain", "assumed" or "not explained". */
 const char *graph_confidence_name(enum graph_confidence confidence);
 
 /* Executions of a block that are certain. */

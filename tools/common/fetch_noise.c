@@ -7,10 +7,9 @@
 #define BITS_ANY    2u  /* this many wrong bits are an error, whichever they are */
 #define MASK_SHARE  20u /* a bit of the mask is wrong in 1 of this number of excursions */
 #define MASK_MIN    4u
-#define PROBE_SHARE 900u /* 1 excursion to a chunk not fetched otherwise in this number of visits  \
-                          */
-#define PROBE_MIN 8u
-#define RECURS    3u /* the same excursion this often is one of the program */
+#define PROBE_SHARE 900u /* 1 excursion to a chunk not fetched otherwise per that many visits */
+#define PROBE_MIN   8u
+#define RECURS      3u /* the same excursion this often is one of the program */
 
 static uint32_t fewer_bits(uint32_t a, uint32_t b)
 {

@@ -118,7 +118,7 @@ rows .address --all p.json main | sed 's/^0x//' | diff <(cut -d ' ' -f 1 code) -
 # the file is missing; moved, and given with --image; rebuilt
 mv p moved
 bustap dcfg annotate p.json main >nothing 2>complaints
-grep -q '^bustap: p: No such file or directory: its blocks are shown without instructions$' complaints ||
+grep -Fqx "bustap: $(pwd -P)/p: No such file or directory: its blocks are shown without instructions" complaints ||
     fail "$(cat complaints)"
 ! grep -q ' jn*[a-z]* 0x' nothing || fail 'instructions of a missing file'
 mkdir -p new

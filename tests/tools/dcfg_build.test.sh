@@ -56,6 +56,12 @@ for seed in 1 2 3 4; do
     bustap dcfg check x.json --trace x.trace.json >/dev/null
 done
 
+# --- the file names of images are full paths ---
+mkdir linked
+ln -s ../x.user linked/x
+(cd linked && bustap dcfg build --image x --image ./../x.kernel ../x.byu -o x.json 2>/dev/null)
+jq -r '.FILE_NAMES[1:][][1]' linked/x.json | diff - <(printf '%s\n' "$(pwd -P)/x.user" "$(pwd -P)/x.kernel")
+
 # --- code at an image's first byte, and directly after its last: no block is at offset 0 ---
 make_fetches --program 3 10 low >/dev/null
 end=$((0xc0101012))

@@ -1,4 +1,5 @@
-#define _DEFAULT_SOURCE /* off64_t, which libelf's header needs */
+#define _DEFAULT_SOURCE     /* off64_t, which libelf's header needs */
+#define _XOPEN_SOURCE   700 /* realpath */
 
 #include "tools/symbols/images.h"
 
@@ -20,6 +21,7 @@ static void image_clear(struct image *image)
         free(image->segments[i].bytes);
     free(image->segments);
     free(image->path);
+    free(image->full_path);
     debug_file_clear(&image->debug);
 }
 
@@ -197,6 +199,7 @@ static int open_image(struct image *image, const struct placement *placement,
         char cache[DEBUG_FOLDER_BYTES];
         const struct debug_folders folders = debug_folders_usual(cache);
         image->debug = debug_file_find(elf, image->path, &folders);
+        image->full_path = realpath(image->path, NULL);
     }
     elf_end(elf);
     close(file);

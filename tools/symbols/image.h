@@ -46,7 +46,8 @@ struct image_segment {
 };
 
 struct image {
-    char *path;
+    char *path;                     /* as given */
+    char *full_path;                /* absolute, without symbolic links; NULL: unknown */
     uint64_t load_address;          /* address of its first page */
     uint64_t size;                  /* from load_address to its end, in bytes */
     uint64_t bias;                  /* load address minus the file's address */

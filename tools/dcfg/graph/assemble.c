@@ -333,7 +333,9 @@ static int add_image(struct assembly *assembly, uint32_t number, uint32_t *routi
         .id = number + 1, .load_address = range->load_address, .size = range->size};
     int result = 0;
     if (range->image)
-        result = add_file(assembly, range->image->path, &image.file_name_id, error);
+        result = add_file(assembly,
+                          range->image->full_path ? range->image->full_path : range->image->path,
+                          &image.file_name_id, error);
     else if (assembly->unknown == 0)
         result = add_file(assembly, assembly->settings->unknown, &assembly->unknown, error);
     if (!range->image)

@@ -16,6 +16,7 @@
 #define CONFIDENCE_WIDTH 13u
 #define EDGES_MAX        6u /* targets of an indirect branch that are listed */
 #define HEADING_BYTES    24u
+#define COUNTS_BYTES     ((ANNOTATE_THREADS_MAX + 3) * 32u)
 
 struct annotate_text {
     FILE *out;
@@ -25,6 +26,8 @@ struct annotate_text {
     size_t cell_count;
     size_t executions, taken, address, instruction; /* columns' widths */
     struct printable_room room;
+    size_t counts_size;
+    char counts[COUNTS_BYTES]; /* the columns of the last block's counts */
     size_t used;
     char line[LINE_BYTES + 32];
 };
@@ -54,14 +57,18 @@ void annotate_text_free(struct annotate_text *text)
 
 /* --- a line ---------------------------------------------------------------------------------- */
 
-/* Adds printable text, cut off at the end of the line's room. */
-static void put(struct annotate_text *text, const char *words)
+/* Adds size bytes of printable text, cut off at the end of the line's room. */
+static void put_bytes(struct annotate_text *text, const char *words, size_t size)
 {
-    size_t size = strlen(words);
     if (size > LINE_BYTES - text->used)
         size = LINE_BYTES - text->used;
     memcpy(text->line + text->used, words, size);
     text->used += size;
+}
+
+static void put(struct annotate_text *text, const char *words)
+{
+    put_bytes(text, words, strlen(words));
 }
 
 static void put_name(struct annotate_text *text, const char *name)
@@ -80,11 +87,9 @@ static void pad(struct annotate_text *text, size_t count)
 static void put_number(struct annotate_text *text, uint64_t number, size_t width)
 {
     char digits[DIGITS_DECIMAL_MAX + 9];
-    char *end = digits_put_decimal(digits, number);
-    *end = '\0';
-    size_t size = (size_t)(end - digits);
+    const size_t size = (size_t)(digits_put_decimal(digits, number) - digits);
     pad(text, width > size ? width - size : 0);
-    put(text, digits);
+    put_bytes(text, digits, size);
 }
 
 /* "12.34 %" */
@@ -100,16 +105,15 @@ static void put_share(struct annotate_text *text, uint64_t part, uint64_t whole)
 
 static void put_address(struct annotate_text *text, uint64_t address, size_t width)
 {
-    char digits[24];
-    size_t size = 0;
-    for (unsigned shift = 60; shift > 0; shift -= 4)
-        if (size > 0 || address >> shift)
-            digits[size++] = "0123456789abcdef"[address >> shift & 15];
-    digits[size++] = "0123456789abcdef"[address & 15];
-    digits[size] = '\0';
-    pad(text, width > size + 2 ? width - size - 2 : 0);
-    put(text, "0x");
-    put(text, digits);
+    char digits[20];
+    size_t zeros = 0;
+    digits_put_hexadecimal(digits_put_hexadecimal(digits, (uint32_t)(address >> 32)),
+                           (uint32_t)address);
+    while (zeros < 15 && digits[zeros] == '0')
+        zeros++;
+    pad(text, width > 18 - zeros ? width - 18 + zeros : 0);
+    put_bytes(text, "0x", 2);
+    put_bytes(text, digits + zeros, 16 - zeros);
 }
 
 static void put_symbol(struct annotate_text *text, const struct code_location *location)
@@ -133,10 +137,10 @@ static size_t cut(const char *line, size_t size, size_t width)
 
 static void end_line(struct annotate_text *text)
 {
-    while (text->used > 0 && text->line[text->used - 1] == ' ')
-        text->used--;
     if (text->width > 0)
         text->used = cut(text->line, text->used, text->width);
+    while (text->used > 0 && text->line[text->used - 1] == ' ')
+        text->used--;
     text->line[text->used++] = '\n';
     fwrite(text->line, 1, text->used, text->out);
     text->used = 0;
@@ -153,9 +157,14 @@ static void skip_counts(struct annotate_text *text, const struct annotate_graph 
         pad(text, 2 + CONFIDENCE_WIDTH);
 }
 
+/* The same for all instructions of a block. */
 static void put_counts(struct annotate_text *text, const struct annotation *annotation,
                        const struct annotation_row *row)
 {
+    if (!row->begins && row->block != DCFG_NONE) {
+        put_bytes(text, text->counts, text->counts_size);
+        return;
+    }
     const struct annotate_graph *graph = annotation->graph;
     const uint32_t threads = graph->threads.count;
     if (row->block == DCFG_NONE) {
@@ -174,6 +183,8 @@ static void put_counts(struct annotate_text *text, const struct annotation *anno
         put(text, name);
         pad(text, CONFIDENCE_WIDTH - strlen(name));
     }
+    text->counts_size = text->used;
+    memcpy(text->counts, text->line, text->used);
 }
 
 /* The arrows of a row; of a line between rows, where `only` says in which direction lines go on. */
@@ -207,7 +218,7 @@ static void put_instruction(struct annotate_text *text, const struct annotation 
     else if (row->kind == ANNOTATION_GAP)
         snprintf(words, sizeof words, "(continues elsewhere)");
     put(text, words);
-    put(text, annotation->texts + row->text);
+    put_bytes(text, annotation->texts + row->text, row->text_size);
     if (annotation_target(annotation, row, &target)) {
         put(text, " <");
         put_symbol(text, &target);
@@ -353,9 +364,8 @@ static void measure(struct annotate_text *text, const struct annotation *annotat
         executions = row->executions > executions ? row->executions : executions;
         taken = row->taken > taken ? row->taken : taken;
         address = row->address > address ? row->address : address;
-        const size_t size = strlen(annotation->texts + row->text);
-        if (size <= INSTRUCTION_MAX)
-            instruction = larger(instruction, size);
+        if (row->text_size <= INSTRUCTION_MAX)
+            instruction = larger(instruction, row->text_size);
     }
     text->executions = larger(decimals(executions), strlen("EXECUTIONS"));
     text->taken = larger(decimals(taken), strlen("TAKEN"));

@@ -108,6 +108,7 @@ static int add_instruction(struct annotating *on, enum annotation_kind kind, uin
     if (!row)
         return BT_MEMORY;
     row->text = (uint32_t)to->text_size;
+    row->text_size = (uint8_t)length;
     row->target = instruction.target;
     row->branch = instruction.branch;
     to->text_size += length + 1;

@@ -27,6 +27,7 @@ struct annotation_row {
     uint32_t text;         /* index in texts: the instruction, or "" */
     uint32_t file;         /* index in graph->file_names; DCFG_NONE: unknown */
     uint32_t line;
+    uint8_t text_size;
     uint8_t kind;   /* enum annotation_kind */
     uint8_t branch; /* enum image_branch */
     bool begins;    /* the block's first row */

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 
 #define PAGE 4096u
+/* Bytes of the files that a graph names, which may be one large file many times. */
+#define CODE_MAX (UINT64_C(4) << 30)
 
 /* The file of one image of the graph. */
 struct image_code {
@@ -19,6 +21,7 @@ struct graph_code {
     const struct dcfg_process *process;
     struct images *placed;     /* given with their addresses */
     struct image_code *images; /* by image of the process */
+    uint64_t size;             /* of the code of the files that the graph names */
 };
 
 /* --- the files that users give --- */
@@ -74,10 +77,14 @@ static int add_named(struct graph_code *code, uint32_t image)
         result = bt_fail_errno(&error, "%s", path);
     else if (!S_ISREG(status.st_mode))
         result = bt_fail(&error, BT_DATA, "%s: is not a file", path);
+    else if (code->size + (uint64_t)status.st_size > CODE_MAX)
+        result = bt_fail(&error, BT_DATA, "%s: the graph's files have more than 4 GiB", path);
     else
         result = add_file(code, image, path, &error);
-    if (result == 0)
+    if (result == 0) {
+        code->size += (uint64_t)status.st_size;
         return 0;
+    }
     at->missing = strdup(error.message);
     return at->missing ? 0 : BT_MEMORY;
 }

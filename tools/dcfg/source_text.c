@@ -10,7 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SOURCE_BYTES_MAX (64 << 20)
+#define SOURCE_BYTES_MAX (64 << 20)          /* of a file */
+#define SOURCES_MAX      (UINT64_C(1) << 30) /* of all: a graph may name a file often */
 
 struct source_file {
     char *text;         /* lines end with NUL; NULL: not read */
@@ -22,6 +23,7 @@ struct source_file {
 struct source_text {
     const struct dcfg *graph;
     struct source_file *files; /* by index of graph->file_names */
+    uint64_t size;             /* of those that were read */
 };
 
 struct source_text *source_text_new(const struct dcfg *graph, struct bt_error *error)
@@ -105,12 +107,16 @@ static void cut(struct source_file *file, size_t size)
 const char *source_text_line(struct source_text *source, uint32_t file, uint32_t line)
 {
     struct source_file *at = &source->files[file];
-    size_t size;
+    size_t size = 0;
     if (!at->tried) {
         at->tried = true;
-        at->text = read_text(dcfg_text(source->graph, source->graph->file_names[file].name), &size);
-        if (at->text)
+        if (source->size < SOURCES_MAX)
+            at->text =
+                read_text(dcfg_text(source->graph, source->graph->file_names[file].name), &size);
+        if (at->text) {
+            source->size += size;
             cut(at, size);
+        }
     }
     return line > 0 && line <= at->count ? at->lines[line - 1] : NULL;
 }

@@ -99,17 +99,25 @@ static int check(void *context, struct process *process, struct bt_error *error)
 }
 
 /* Returns 0 or the errno of a failure. */
-static int write_modules(const char *path, const struct modules *modules)
+static int write_list(const char *path, const struct modules *modules, bool timed)
 {
     errno = 0;
     FILE *file = fopen(path, "we");
     if (!file)
         return errno;
-    modules_write(modules, file);
+    modules_write(modules, timed, file);
     bool failed = ferror(file); /* fclose() succeeds even if an earlier write failed */
     if (fclose(file) == 0 && !failed)
         return 0;
     return errno ? errno : EIO;
+}
+
+/* The times are ticks of the one capture of the process. */
+static void write_modules(struct exec_places *places)
+{
+    places->modules_failure = write_list(places->modules, places->loaded, !places->orders->each);
+    places->modules_written = places->modules_failure ? 0 : modules_count(places->loaded);
+    places->modules_changes = modules_changes(places->loaded);
 }
 
 /* Writes the list each time it has grown, because the program may be killed at any time. */
@@ -119,11 +127,9 @@ static void loaded(void *context, const struct modules *modules)
     exec_symbol_look(&places->from, modules);
     exec_symbol_look(&places->until, modules);
     exec_code_look(&places->code, modules);
-    const size_t count = modules_count(modules);
-    if (places->modules[0] && count != places->modules_written) {
-        places->modules_failure = write_modules(places->modules, modules);
-        places->modules_written = places->modules_failure ? 0 : count;
-    }
+    places->loaded = modules;
+    if (places->modules[0] && modules_count(modules) != places->modules_written)
+        write_modules(places);
 }
 
 static bool is_selected(const void *context, uint64_t address)
@@ -170,7 +176,10 @@ static void ended(void *context, bool opened)
 
 static int finish(void *context)
 {
-    const struct exec_places *places = context;
+    struct exec_places *places = context;
+    if (places->modules[0] && places->loaded &&
+        modules_changes(places->loaded) != places->modules_changes)
+        write_modules(places);
     if (!places->modules_failure)
         return 0;
     own_stream_say(places->messages, "cannot write %s: %s", PRINTABLE(places->modules),

@@ -21,7 +21,9 @@ struct exec_places {
     struct exec_symbol from, until;
     struct exec_code code;
     char modules[EXEC_PROGRAM_BYTES]; /* absolute path of modules_option; empty: none */
+    const struct modules *loaded;     /* the list; NULL: none yet */
     size_t modules_written;           /* number of modules in that file */
+    uint64_t modules_changes;         /* changes of the list until then */
     int modules_failure;              /* errno of the last write of that file; 0: success */
     FILE *debug;                      /* for exec_debug.h; NULL: events are not printed */
     FILE *messages; /* standard error, protected from the program; NULL: it is closed */

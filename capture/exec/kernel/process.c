@@ -355,6 +355,7 @@ static int system_call(struct process *process, struct bt_error *error)
     int result = do_system_call(process, &call, error);
     if (may_return)
         report_call(process, &call, true);
+    modules_set_time(process->modules, process_instructions(process));
     if (modules_note_call(process->modules, call.number, call.arguments, call.result))
         report_loaded(process);
     thread->fs_base = call.fs_base;

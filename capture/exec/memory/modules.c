@@ -27,6 +27,8 @@ struct known_module {
     struct module module;
     struct file_identity file;
     bool seen; /* in the current refresh */
+    size_t span_capacity;
+    uint64_t began; /* number of the change that added it */
 };
 
 struct modules {
@@ -34,6 +36,9 @@ struct modules {
     pthread_mutex_t mutex;
     struct known_module **entries;
     size_t count, capacity;
+    uint64_t time; /* instructions put so far */
+    uint64_t changes;
+    uint64_t first_gone; /* number of the change that unmapped a module first; 0: none was */
 };
 
 struct modules *modules_new(struct space *space, struct bt_error *error)
@@ -54,6 +59,7 @@ void modules_free(struct modules *modules)
         return;
     for (size_t i = 0; i < modules->count; i++) {
         free((char *)(uintptr_t)modules->entries[i]->module.path);
+        free(modules->entries[i]->module.spans);
         free(modules->entries[i]);
     }
     free(modules->entries);
@@ -113,6 +119,38 @@ static bool is_same_file(const struct file_identity *one, const struct file_iden
            one->changed.tv_nsec == other->changed.tv_nsec;
 }
 
+/* The module is mapped from now on. Without memory its times are lost. */
+static void begin_span(struct modules *modules, struct known_module *entry)
+{
+    struct module *module = &entry->module;
+    modules->changes++;
+    if (module->span_count == MODULE_SPANS_MAX) {
+        module->spans[MODULE_SPANS_MAX - 1].last = UINT64_MAX;
+        return;
+    }
+    struct module_span *larger =
+        grow_array(module->spans, &entry->span_capacity, module->span_count + 1, sizeof *larger);
+    if (!larger)
+        return;
+    module->spans = larger;
+    larger[module->span_count++] = (struct module_span){modules->time + 1, UINT64_MAX};
+}
+
+/* The module is no longer mapped. A span without instructions is none. */
+static void end_span(struct modules *modules, struct module *module)
+{
+    module->gone = true;
+    modules->changes++;
+    if (modules->first_gone == 0)
+        modules->first_gone = modules->changes;
+    if (module->span_count == 0)
+        return;
+    struct module_span *span = &module->spans[module->span_count - 1];
+    span->last = modules->time;
+    if (span->first > span->last)
+        module->span_count--;
+}
+
 static void add(struct modules *modules, const char *path, const struct file_identity *file,
                 uint64_t load_address, uint64_t start, uint64_t end)
 {
@@ -134,16 +172,20 @@ static void add(struct modules *modules, const char *path, const struct file_ide
     entry->module.end = end;
     entry->seen = true;
     larger[modules->count++] = entry;
+    begin_span(modules, entry);
+    entry->began = modules->changes;
 }
 
 /* A file that is mapped again at its former address is the same module: programs may load and
  * unload a file repeatedly. */
-static bool extend(struct known_module *entry, const struct file_identity *file, uint64_t start,
-                   uint64_t end)
+static bool extend(struct modules *modules, struct known_module *entry,
+                   const struct file_identity *file, uint64_t start, uint64_t end)
 {
     struct module *module = &entry->module;
     if (module->gone && !is_same_file(&entry->file, file))
         return false;
+    if (module->gone)
+        begin_span(modules, entry);
     module->start = !module->gone && module->start < start ? module->start : start;
     module->end = !module->gone && module->end > end ? module->end : end;
     module->gone = false;
@@ -169,7 +211,7 @@ static void see(struct modules *modules, const char *path, uint64_t start, uint6
     for (size_t i = 0; i < modules->count; i++) {
         struct known_module *entry = modules->entries[i];
         if (entry->module.load_address == load_address && strcmp(entry->module.path, path) == 0 &&
-            extend(entry, &file, start, end))
+            extend(modules, entry, &file, start, end))
             return;
     }
     add(modules, path, &file, load_address, start, end);
@@ -200,8 +242,15 @@ static void look(struct modules *modules)
             see_line(modules, &line);
     maps_close(maps);
     for (size_t i = 0; i < modules->count && result >= 0; i++)
-        if (!modules->entries[i]->seen)
-            modules->entries[i]->module.gone = true;
+        if (!modules->entries[i]->seen && !modules->entries[i]->module.gone)
+            end_span(modules, &modules->entries[i]->module);
+}
+
+void modules_set_time(struct modules *modules, uint64_t instructions)
+{
+    pthread_mutex_lock(&modules->mutex);
+    modules->time = instructions;
+    pthread_mutex_unlock(&modules->mutex);
 }
 
 void modules_refresh(struct modules *modules)
@@ -279,17 +328,58 @@ const struct module *modules_find(const struct modules *modules, uint64_t addres
     return NULL;
 }
 
-void modules_write(const struct modules *modules, FILE *out)
+uint64_t modules_changes(const struct modules *modules)
+{
+    return modules->changes;
+}
+
+static bool is_same(const struct module *one, const struct module *other)
+{
+    return one->load_address == other->load_address && strcmp(one->path, other->path) == 0;
+}
+
+/* Whether other modules may have been where the module is, before or after it. */
+static bool is_timed(const struct modules *modules, const struct known_module *entry)
+{
+    return entry->module.gone || entry->module.span_count > 1 ||
+           (modules->first_gone > 0 && entry->began > modules->first_gone);
+}
+
+/* Writes the spans of all modules with the path and address of the given one. out may be NULL.
+ * Returns their number. */
+static size_t write_spans(const struct modules *modules, size_t from, FILE *out)
+{
+    char separator = '@';
+    size_t count = 0;
+    for (size_t i = from; i < modules->count; i++) {
+        const struct module *module = modules_get(modules, i);
+        if (!is_same(module, modules_get(modules, from)))
+            continue;
+        count += module->span_count;
+        for (size_t s = 0; s < module->span_count && out; s++) {
+            fprintf(out, "%c%" PRIu64 "-", separator, module->spans[s].first);
+            if (module->spans[s].last != UINT64_MAX)
+                fprintf(out, "%" PRIu64, module->spans[s].last);
+            separator = ',';
+        }
+    }
+    return count;
+}
+
+void modules_write(const struct modules *modules, bool timed, FILE *out)
 {
     for (size_t i = 0; i < modules->count; i++) {
         const struct module *module = modules_get(modules, i);
         bool written = false;
-        for (size_t j = 0; j < i && !written; j++) {
-            const struct module *before = modules_get(modules, j);
-            written = before->load_address == module->load_address &&
-                      strcmp(before->path, module->path) == 0;
-        }
-        if (!written)
-            fprintf(out, "%s@0x%" PRIx64 "\n", module->path, module->load_address);
+        for (size_t j = 0; j < i && !written; j++)
+            written = is_same(modules_get(modules, j), module);
+        /* no instruction was put while it was mapped, and others may be there since */
+        bool unused = timed && module->gone && write_spans(modules, i, NULL) == 0;
+        if (written || unused)
+            continue;
+        fprintf(out, "%s@0x%" PRIx64, module->path, module->load_address);
+        if (timed && is_timed(modules, modules->entries[i]))
+            write_spans(modules, i, out);
+        fputc('\n', out);
     }
 }

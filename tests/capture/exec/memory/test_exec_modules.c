@@ -49,7 +49,7 @@ static void run(const char *const *arguments, FILE *out)
                 module->gone ? found != module : found == module);
     }
     fprintf(out, "changes %d %d\n", changes.times > 0, changes.most == modules_count(modules));
-    modules_write(modules, out);
+    modules_write(modules, false, out);
     process_free(process);
 }
 

@@ -14,15 +14,13 @@ def number(value):
 
 
 def block_names(images):
-    symbols, blocks = [], {}
-    for _, base, _, data in images:
-        symbols += [(number(base) + number(offset), name) for name, offset, _ in data.get("SYMBOLS", [])[1:]]
-        blocks.update({row[0]: number(base) + number(row[1]) for row in data.get("BASIC_BLOCKS", [])[1:]})
-    symbols.sort()
     names = {}
-    for block, address in blocks.items():
-        at = bisect.bisect(symbols, (address, "\x7f")) - 1
-        names[block] = f"{symbols[at][1]}+{address - symbols[at][0]:#x}" if at >= 0 else f"{address:#x}"
+    for _, base, _, data in images:
+        symbols = sorted((number(offset), name) for name, offset, _ in data.get("SYMBOLS", [])[1:])
+        for block, start, *_ in data.get("BASIC_BLOCKS", [])[1:]:
+            offset = number(start)
+            at = bisect.bisect(symbols, (offset, "\x7f")) - 1
+            names[block] = f"{symbols[at][1]}+{offset - symbols[at][0]:#x}" if at >= 0 else f"{number(base) + offset:#x}"
     return names
 
 

@@ -6,7 +6,7 @@
 #include "tools/dcfg/build_paths.h"
 #include "tools/dcfg/graph/build.h"
 #include "tools/input/record_input.h"
-#include "tools/symbols/image.h"
+#include "tools/symbols/image_times.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -238,8 +238,11 @@ static int add_images(struct images **images, const struct build_request *reques
     *images = images_new(error);
     if (!*images)
         return BT_MEMORY;
+    images_allow_times(*images);
     for (uint32_t i = 0; i < request->image_count && result == 0; i++)
         result = images_add(*images, request->images[i], error);
+    if (result == 0)
+        result = images_separate(*images, error);
     images_print_refused(*images, stderr);
     return result;
 }

@@ -1,6 +1,7 @@
 #define _DEFAULT_SOURCE     /* off64_t, which libelf's header needs */
 #define _XOPEN_SOURCE   700 /* realpath */
 
+#include "tools/symbols/image_times.h"
 #include "tools/symbols/images.h"
 
 #include "formats/base/printable.h"
@@ -22,6 +23,7 @@ static void image_clear(struct image *image)
     free(image->segments);
     free(image->path);
     free(image->full_path);
+    free(image->times);
     debug_file_clear(&image->debug);
 }
 
@@ -65,6 +67,23 @@ static bool split_specification(char *path, uint64_t *address)
 }
 
 /* --- the file --- */
+
+/* Cuts times off the end of the path, if it has some after an address. 0 or BT_MEMORY. */
+static int split_times(struct image *image, struct bt_error *error)
+{
+    char *at = strrchr(image->path, '@');
+    if (!at || at == image->path)
+        return 0;
+    *at = '\0';
+    const char *before = strrchr(image->path, '@');
+    bool timed = before && before[1] >= '0' && before[1] <= '9' &&
+                 image_times_parse(at + 1, &image->times, &image->time_count);
+    if (!timed)
+        *at = '@';
+    if (timed && !image->times)
+        return bt_fail(error, BT_MEMORY, "no memory for images");
+    return 0;
+}
 
 /* The range of pages that the file needs in memory. */
 static int measure(Elf *elf, size_t headers, uint64_t *first, uint64_t *end, struct bt_error *error)
@@ -151,6 +170,7 @@ static int place(struct image *image, uint64_t first, uint64_t end, bool anywher
         return bt_fail(error, BT_USAGE,
                        "can be loaded anywhere: say where it was, as FILE@ADDRESS");
     image->load_address = wanted ? *wanted : first;
+    image->memory_address = image->load_address;
     image->bias = image->load_address - first;
     image->size = end - first;
     if (image->load_address > UINT64_MAX - image->size)
@@ -212,14 +232,14 @@ static int open_image(struct image *image, const struct placement *placement,
 static int insert(struct images *images, const struct image *image, struct bt_error *error)
 {
     uint32_t place = 0;
-    while (place < images->count && images->images[place].load_address < image->load_address)
-        place++;
-    const struct image *before = place > 0 ? &images->images[place - 1] : NULL;
-    const struct image *after = place < images->count ? &images->images[place] : NULL;
-    if (before && before->load_address + before->size > image->load_address)
-        return bt_fail(error, BT_USAGE, "overlaps %s", before->path);
-    if (after && image->load_address + image->size > after->load_address)
-        return bt_fail(error, BT_USAGE, "overlaps %s", after->path);
+    for (uint32_t i = 0; i < images->count; i++) {
+        const struct image *other = &images->images[i];
+        place += other->load_address < image->load_address;
+        if (other->load_address < image->load_address + image->size &&
+            image->load_address < other->load_address + other->size &&
+            (!images->allow_times || image_times_meet(image, other)))
+            return bt_fail(error, BT_USAGE, "overlaps %s", other->path);
+    }
     struct image *larger = realloc(images->images, (images->count + 1) * sizeof *images->images);
     if (!larger)
         return bt_fail(error, BT_MEMORY, "no memory for images");
@@ -254,6 +274,10 @@ int images_add(struct images *images, const char *specification, struct bt_error
     }
     if (!image.path)
         return bt_fail(error, BT_MEMORY, "no memory for images");
+    if (split_times(&image, error) != 0) {
+        image_clear(&image);
+        return BT_MEMORY;
+    }
     bool placed = split_specification(image.path, &address);
     const struct placement placement = {placed ? &address : NULL, UINT32_MAX};
     return add(images, &image, &placement, error);

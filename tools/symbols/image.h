@@ -49,25 +49,29 @@ struct image {
     char *path;                     /* as given */
     char *full_path;                /* absolute, without symbolic links; NULL: unknown */
     uint64_t load_address;          /* address of its first page */
+    uint64_t memory_address;        /* the same in memory: images_separate() moves images */
     uint64_t size;                  /* from load_address to its end, in bytes */
     uint64_t bias;                  /* load address minus the file's address */
     unsigned bits;                  /* 32 or 64 */
     struct image_segment *segments; /* executable ones */
     size_t segment_count;
-    struct debug_file debug; /* symbols and lines that the file lacks */
+    struct image_time *times; /* when it was in memory: image_times.h */
+    size_t time_count;        /* 0: always */
+    struct debug_file debug;  /* symbols and lines that the file lacks */
 };
 
 struct images;
+struct image_time;
 
 /* NULL and *error: no memory. */
 struct images *images_new(struct bt_error *error);
 void images_free(struct images *images);
 
 /*
- * Reads "FILE" or "FILE@ADDRESS". ADDRESS is that of the file's first loaded page: needed for
- * position-independent files and for files loaded at another address than they contain. 0, BT_USAGE
- * (needs an address, overlaps another image, is for another machine), BT_DATA (no valid ELF file),
- * BT_IO or BT_MEMORY.
+ * Reads "FILE", "FILE@ADDRESS" or "FILE@ADDRESS@TIMES" (image_times.h). ADDRESS is that of the
+ * file's first loaded page: needed for position-independent files and for files loaded at another
+ * address than they contain. 0, BT_USAGE (needs an address, overlaps another image, is for another
+ * machine), BT_DATA (no valid ELF file), BT_IO or BT_MEMORY.
  */
 int images_add(struct images *images, const char *specification, struct bt_error *error);
 

@@ -9,6 +9,10 @@
 struct images {
     struct image *images; /* in order of addresses, without overlaps */
     uint32_t count;
+    bool allow_times;   /* images may overlap that were in memory at different times */
+    bool are_separate;  /* some have been moved: */
+    uint64_t low, high; /* the addresses in memory of all of these */
+    uint64_t moved;     /* the lowest address that one was moved to */
     ZydisDecoder decoder32;
     ZydisDecoder decoder64;
 };

@@ -19,8 +19,9 @@ struct module_span {
     uint64_t last; /* UINT64_MAX: it still is */
 };
 
-#define MODULE_SPANS_MAX 1000u /* the last span then continues until the module is gone for good   \
-                                */
+#define MODULE_SPANS_MAX                                                                           \
+    1000u /* the last span then continues until the module is gone for good                        \
+           */
 
 struct module {
     const char *path;      /* absolute */

@@ -5,6 +5,7 @@
 #include "tests/support/random.h"
 #include "tools/symbols/disassemble.h"
 #include "tools/symbols/image_names.h"
+#include "tools/symbols/image_times.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,6 +162,60 @@ static void test_refusals(void)
     CU_ASSERT_EQUAL(images_count(images), 3);
     CU_ASSERT_EQUAL(images_get(images, 0)->load_address, 0x1000);
     CU_ASSERT_EQUAL(images_get(images, 1)->load_address, 9000000);
+    images_free(images);
+    folder_remove(folder);
+}
+
+/* Images that were at one address at different times get addresses of their own. */
+static void test_times(void)
+{
+    static const uint8_t code[] = {0x90, 0xc3};
+    struct elf_file file = plain_file(code, sizeof code, 64);
+    struct bt_error error;
+    folder_make(folder);
+    file.anywhere = true;
+    elf_file_write(&file, path_of("one"));
+    elf_file_write(&file, path_of("two"));
+    struct images *images = images_new(NULL);
+    CU_ASSERT_EQUAL(add(images, "one", "@0x5000@1-99,200-", &error), 0);
+    CU_ASSERT_EQUAL(add(images, "two", "@0x5000@100-199", &error), BT_USAGE);
+    images_free(images);
+    images = images_new(NULL);
+    images_allow_times(images);
+    CU_ASSERT_EQUAL(add(images, "one", "@0x5000@1-99,200-", &error), 0);
+    CU_ASSERT_EQUAL(add(images, "two", "@0x5000", &error), BT_USAGE);
+    CU_ASSERT_EQUAL(add(images, "two", "@0x5000@50-60", &error), BT_USAGE);
+    CU_ASSERT_EQUAL(add(images, "two", "@0x5000@500-", &error), BT_USAGE);
+    CU_ASSERT_EQUAL(add(images, "two", "@0x5000@60-50", &error), BT_IO); /* a file of that name */
+    CU_ASSERT_EQUAL(add(images, "two", "@0x5000@1-2,2-3", &error), BT_IO);
+    CU_ASSERT_EQUAL(add(images, "two", "@0x5000@1-2,", &error), BT_IO);
+    CU_ASSERT_EQUAL(add(images, "two", "@0x5000@100-150,151-199", &error), 0);
+    CU_ASSERT_FALSE(images_are_separate(images));
+    CU_ASSERT_EQUAL(images_separate(images, &error), 0);
+    CU_ASSERT_TRUE(images_are_separate(images));
+    static const struct {
+        uint64_t tick;
+        const char *name; /* NULL: the address is in no image */
+    } places[] = {{0, NULL},    {1, "one"},   {99, "one"},  {100, "two"},     {150, "two"},
+                  {151, "two"}, {199, "two"}, {200, "one"}, {1u << 31, "one"}};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        struct image_instruction instruction;
+        uint32_t address = 0x6000; /* of the code */
+        CU_ASSERT_EQUAL(images_place(images, places[i].tick, &address, &error), 0);
+        uint32_t found = images_find(images, address);
+        CU_ASSERT_EQUAL_FATAL(found == IMAGE_NONE, places[i].name == NULL);
+        if (found == IMAGE_NONE)
+            continue;
+        const struct image *image = images_get(images, found);
+        CU_ASSERT_STRING_EQUAL(image->path, path_of(places[i].name));
+        CU_ASSERT_EQUAL(image->memory_address, 0x5000);
+        CU_ASSERT_EQUAL(address - image->load_address, 0x1000);
+        CU_ASSERT_TRUE(images_instruction(images, address, &instruction));
+    }
+    uint32_t moved = (uint32_t)images_get(images, 0)->load_address, elsewhere = 0x20000;
+    CU_ASSERT_EQUAL(images_place(images, 1, &moved, &error), BT_DATA);
+    CU_ASSERT_EQUAL(images_place(images, 1, &elsewhere, &error), 0);
+    CU_ASSERT_EQUAL(elsewhere, 0x20000);
     images_free(images);
     folder_remove(folder);
 }
@@ -328,6 +383,7 @@ static const struct test_case cases[] = {
     {"kinds of instructions", test_instructions},
     {"addresses of images", test_places},
     {"refused files", test_refusals},
+    {"addresses used at different times", test_times},
     {"position-independent code needs an address", test_anywhere_needs_an_address},
     {"symbols", test_symbols},
     {"corrupt files", test_damage},

@@ -331,6 +331,8 @@ static int add_image(struct assembly *assembly, uint32_t number, uint32_t *routi
     const struct assembled_range *range = &assembly->ranges[number];
     struct dcfg_image image = {
         .id = number + 1, .load_address = range->load_address, .size = range->size};
+    if (range->image) /* blocks have the addresses that the images were moved to */
+        image.load_address -= range->image->load_address - range->image->memory_address;
     int result = 0;
     if (range->image)
         result = add_file(assembly,

@@ -2,6 +2,7 @@
 
 #include "tools/dcfg/graph/bus_visits.h"
 #include "tools/dcfg/graph/fetch_join.h"
+#include "tools/symbols/image_times.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -348,9 +349,26 @@ static bool is_left_out(const struct fetch_stream *stream, const struct record *
     return stream->is_program && record->type == REQUEST_FETCH && record->time > 1;
 }
 
+/* Gives the fetches of images that share addresses the addresses that the images were moved to. */
+static int place_fetches(const struct fetch_stream *stream, const struct batch *batch,
+                         struct bt_error *error)
+{
+    uint64_t tick = batch->first_tick;
+    int result = 0;
+    for (size_t i = 0; i < batch->count && result == 0; i++) {
+        struct record *record = &batch->records[i];
+        tick += i > 0 ? record->time : 0;
+        if (record->type == REQUEST_FETCH)
+            result = images_place(stream->images, tick, &record->address, error);
+    }
+    return result;
+}
+
 int fetch_stream_put(struct fetch_stream *stream, const struct batch *batch, struct bt_error *error)
 {
-    int result = 0;
+    int result = images_are_separate(stream->images) ? place_fetches(stream, batch, error) : 0;
+    if (result != 0)
+        return result;
     stream->hole = find_hole(stream, batch);
     stream->event = batch->event;
     stream->counts.records += batch->count;

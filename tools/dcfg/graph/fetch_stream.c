@@ -392,7 +392,6 @@ int fetch_stream_end(struct fetch_stream *stream, struct bt_error *error)
     int result = stream->sampling && sample_complete(stream, true) ? put_sample(stream, error) : 0;
     if (result == 0 && stream->join)
         result = fetch_join_end(stream->join, error);
-    return result == 0 && stream->bus ? bus_fetch_end(stream->bus, error) : result;
     if (result == 0 && stream->bus)
         result = bus_fetch_end(stream->bus, error);
     if (result == 0 && stream->visits)

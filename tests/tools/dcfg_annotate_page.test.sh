@@ -130,6 +130,39 @@ status=0
 bustap dcfg annotate --html page.html --csv example.json 2>complaints || status=$?
 [ "$status" = 2 ] || fail "two forms: $status"
 
+# --- a bus: how sure each count is; without an image, of chunks ---
+make_fetches --program 3 10 p >/dev/null
+make_fetches <<EOF >bus.byu
+0x8049000 16
+0x8049010 16
+0x8049020 16
+0x8049010 16
+0x9000000 16 1
+0x8049020 16
+EOF
+bustap dcfg build --image p.user -o bus.json bus.byu 2>/dev/null
+bustap dcfg annotate bus.json >bus.txt 2>complaints
+grep -qx 'bustap: the graph was built without the image of some code: its blocks are shown without instructions' complaints ||
+    fail "$(cat complaints)"
+bustap dcfg annotate --html bus.html bus.json 2>/dev/null
+# the file says what rests on what; text and page say the same
+bustap dcfg blocks --json bus.json | jq -r '.blocks[].confidence' | sort | uniq >wanted
+[ "$(wc -l <wanted)" -gt 1 ] || fail "one confidence only: this tests nothing"
+grep -Eo ' (certain|assumed|not explained) ' bus.txt | sed 's/^ //; s/ $//' | sort | uniq | diff wanted -
+act bus.html '
+    all("details").forEach(f => f.open = true); await pause();
+    const column = all("#f0 th").findIndex(th => th.textContent === "confidence");
+    all("tbody tr:not(.extra):not(.loop):not(.cold)").forEach(tr => say(tr.cells[column].textContent));'
+sort said | uniq | diff wanted -
+bustap dcfg annotate --json bus.json 2>/dev/null |
+    jq -e '[.functions[].rows[] | .certain <= .executions and (.confidence == "certain") == (.certain == .executions)] | all' >/dev/null
+bustap dcfg build --fetch bus -o chunks.json bus.byu 2>/dev/null
+bustap dcfg annotate chunks.json 2>/dev/null >chunks.txt
+grep -q '^(0x[0-9a-f]*): [0-9]* chunks, ' chunks.txt || fail "$(head -3 chunks.txt)"
+grep -q ' ([0-9]* chunks*, [0-9]* bytes)' chunks.txt || fail "$(head -5 chunks.txt)"
+! grep -q instructions chunks.txt || fail "instructions of chunks"
+bustap dcfg annotate --json chunks.json 2>/dev/null | jq -e '.chunks > 0 and (.functions[0].rows[0].chunks > 0)' >/dev/null
+
 # --- a program: nested loops, arrows, source ---
 [ -z "$NO_EXEC" ] || exit 0
 cp "$TOP/tests/e2e/programs/loops.c" .

@@ -404,7 +404,9 @@ static void put_settings(struct page *page)
     put_text(page, "<script type=\"application/json\" id=\"settings\">{\"threads\":[");
     for (uint32_t t = 0; t < threads->count; t++)
         put_format(page, "%s%" PRIu32, t > 0 ? "," : "", threads->numbers[t]);
-    put_format(page, "],\"uncertain\":%s}</script>\n", page->graph->uncertain ? "true" : "false");
+    put_format(page, "],\"uncertain\":%s,\"unit\":\"%s\"}</script>\n",
+               page->graph->uncertain ? "true" : "false",
+               view_has_chunks(page->graph->view) ? "chunk" : "instruction");
 }
 
 static void put_head(struct page *page)
@@ -421,8 +423,8 @@ static void put_head(struct page *page)
     put_escaped(page, words_file_name(view->path));
     put_format(page, "</h1><p>process %" PRIu64 ": ", view->process->id);
     put_number(page, view->profile.total);
-    put_format(page, " instructions, %" PRIu32 " %s", view->process->threads,
-               view->process->threads == 1 ? "thread" : "threads");
+    put_format(page, " %s, %" PRIu32 " %s", view_has_chunks(view) ? "chunks" : "instructions",
+               view->process->threads, view->process->threads == 1 ? "thread" : "threads");
     if (page->graph->order_count < page->graph->calls.function_count)
         put_format(page, "; %" PRIu32 " of %" PRIu32 " functions", page->graph->order_count,
                    page->graph->calls.function_count);
@@ -435,7 +437,7 @@ static void put_head(struct page *page)
              "<button>next</button><button name=\"back\">previous</button>"
              "<button type=\"button\" id=\"close\">close all</button></form></header>\n<main>"
              "<noscript><p class=\"note\">The functions' code needs JavaScript.</p></noscript>"
-             "<div class=\"columns\"><span>share</span><span>instructions</span>"
+             "<div class=\"columns\"><span>share</span><span>executed</span>"
              "<span>entries</span><span>function</span><span></span></div>\n");
 }
 

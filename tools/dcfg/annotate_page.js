@@ -76,7 +76,7 @@
 
     function instruction(cell, row) {
         if (row.k === 1)
-            cell.textContent = '(' + count(row.b, 'instruction') + ', ' + count(row.z, 'byte') + ')';
+            cell.textContent = '(' + count(row.b, settings.unit) + ', ' + count(row.z, 'byte') + ')';
         else if (row.k === 3)
             cell.textContent = row.z ? '(' + count(row.z, 'byte') + ' not executed)' : '(continues elsewhere)';
         else

@@ -13,10 +13,11 @@ static const struct table_column columns[] = {
     {NULL, "size", TABLE_COUNT},       {NULL, "instruction", TABLE_TEXT},
     {NULL, "executions", TABLE_COUNT}, {NULL, "instructions", TABLE_COUNT},
     {NULL, "share", TABLE_SHARE},      {NULL, "confidence", TABLE_TEXT},
-    {NULL, "taken", TABLE_COUNT},      {NULL, "node_id", TABLE_COUNT},
-    {NULL, "loop", TABLE_ADDRESS},     {NULL, "depth", TABLE_COUNT},
-    {NULL, "image", TABLE_TEXT},       {NULL, "file", TABLE_TEXT},
-    {NULL, "line", TABLE_COUNT},       {NULL, "source", TABLE_TEXT}};
+    {NULL, "certain", TABLE_COUNT},    {NULL, "taken", TABLE_COUNT},
+    {NULL, "node_id", TABLE_COUNT},    {NULL, "loop", TABLE_ADDRESS},
+    {NULL, "depth", TABLE_COUNT},      {NULL, "image", TABLE_TEXT},
+    {NULL, "file", TABLE_TEXT},        {NULL, "line", TABLE_COUNT},
+    {NULL, "source", TABLE_TEXT}};
 
 _Static_assert(COLUMNS + ANNOTATE_THREADS_MAX <= TABLE_COLUMNS_MAX, "a table has all columns");
 
@@ -58,28 +59,37 @@ static void fill_row(void *argument, size_t number, struct table_cell *cells)
     cells[4].number = row->executions;
     cells[5].number = row->instructions;
     cells[6].real = graph_profile_share(row->instructions, view->profile.total);
-    if (executed)
+    if (executed) {
         cells[7].text = graph_confidence_name(graph_profile_confidence(&view->profile, row->block));
-    cells[8] = (struct table_cell){.number = row->taken, .none = !row->ends};
-    cells[9] = (struct table_cell){.number = executed ? view->process->blocks[row->block].id : 0,
-                                   .none = !executed};
-    fill_loop(graph, row->block, &cells[10], &cells[11]);
-    cells[12].text = listing->entry.image;
-    cells[14].none = row->file == DCFG_NONE;
+        cells[8].number = graph_profile_certain(&view->profile, row->block);
+    }
+    cells[9] = (struct table_cell){.number = row->taken, .none = !row->ends};
+    cells[10] = (struct table_cell){.number = executed ? view->process->blocks[row->block].id : 0,
+                                    .none = !executed};
+    fill_loop(graph, row->block, &cells[11], &cells[12]);
+    cells[13].text = listing->entry.image;
+    cells[15].none = row->file == DCFG_NONE;
     if (row->file != DCFG_NONE) {
-        cells[13].text = dcfg_text(view->graph, view->graph->file_names[row->file].name);
-        cells[14].number = row->line;
-        cells[15].text = source_text_line(graph->sources, row->file, row->line);
+        cells[14].text = dcfg_text(view->graph, view->graph->file_names[row->file].name);
+        cells[15].number = row->line;
+        cells[16].text = source_text_line(graph->sources, row->file, row->line);
     }
     for (uint32_t t = 0; t < threads; t++)
         if (executed)
             cells[COLUMNS + t].number = graph->thread_executions[(size_t)row->block * threads + t];
 }
 
+/* What is counted. */
+static const char *unit(const struct annotate_graph *graph)
+{
+    return view_has_chunks(graph->view) ? "chunks" : "instructions";
+}
+
 static void make_columns(struct listing *listing)
 {
     const struct annotate_threads *threads = &listing->annotation->graph->threads;
     memcpy(listing->columns, columns, sizeof columns);
+    listing->columns[5].key = unit(listing->annotation->graph);
     for (uint32_t t = 0; t < threads->count; t++) {
         snprintf(listing->keys[t], KEY_BYTES, "thread_%" PRIu32, threads->numbers[t]);
         listing->columns[COLUMNS + t] = (struct table_column){NULL, listing->keys[t], TABLE_COUNT};
@@ -160,7 +170,7 @@ static int put_function(struct listing *listing, uint32_t function, struct json_
     json_put_key(json, "address");
     json_put_hex(json, listing->entry.address);
     json_text_or_null(json, "image", listing->entry.image ? listing->entry.image : "");
-    json_count(json, "instructions", calls->functions[function].self);
+    json_count(json, unit(graph), calls->functions[function].self);
     json_count(json, "inclusive", calls->functions[function].inclusive);
     json_count(json, "entries", graph->entries[function]);
     table_json(&listing->table, "rows", json);
@@ -180,7 +190,8 @@ static int print_json(struct listing *listing, struct bt_error *error)
     if (!json)
         return result;
     json_count(json, "process", graph->view->process->id);
-    json_count(json, "instructions", graph->view->profile.total);
+    json_count(json, unit(graph), graph->view->profile.total);
+    json_text_or_null(json, "bus", graph->view->graph->bus ? graph->view->graph->bus->model : "");
     json_count(json, "function_count", graph->calls.function_count);
     json_array(json, "functions");
     for (uint32_t i = 0; i < graph->order_count && result == 0 && !json_put_failed(json); i++)

@@ -200,6 +200,12 @@ static void put_arrows(struct annotate_text *text, const struct annotation *anno
     pad(text, width > 0);
 }
 
+/* What is counted. */
+static const char *unit(const struct annotate_graph *graph)
+{
+    return view_has_chunks(graph->view) ? "chunk" : "instruction";
+}
+
 static void put_instruction(struct annotate_text *text, const struct annotation *annotation,
                             const struct annotation_row *row)
 {
@@ -211,8 +217,8 @@ static void put_instruction(struct annotate_text *text, const struct annotation 
         row->block == DCFG_NONE ? 0 : process->blocks[row->block].instructions;
     const char *bytes = row->size == 1 ? "byte" : "bytes";
     if (row->kind == ANNOTATION_BLOCK)
-        snprintf(words, sizeof words, "(%" PRIu32 " %s, %" PRIu64 " %s)", instructions,
-                 instructions == 1 ? "instruction" : "instructions", row->size, bytes);
+        snprintf(words, sizeof words, "(%" PRIu32 " %s%s, %" PRIu64 " %s)", instructions,
+                 unit(annotation->graph), instructions == 1 ? "" : "s", row->size, bytes);
     else if (row->kind == ANNOTATION_GAP && row->size > 0)
         snprintf(words, sizeof words, "(%" PRIu64 " %s not executed)", row->size, bytes);
     else if (row->kind == ANNOTATION_GAP)
@@ -422,8 +428,8 @@ static void put_function(struct annotate_text *text, const struct annotation *an
         put_name(text, entry.symbol);
         put(text, " ");
     }
-    snprintf(words, sizeof words, "(0x%" PRIx64 "): %" PRIu64 " instructions, %.2f %% of all, ",
-             entry.address, function->self,
+    snprintf(words, sizeof words, "(0x%" PRIx64 "): %" PRIu64 " %ss, %.2f %% of all, ",
+             entry.address, function->self, unit(graph),
              100 * graph_profile_share(function->self, graph->view->profile.total));
     put(text, words);
     const uint64_t entries = graph->entries[annotation->function];

@@ -117,7 +117,8 @@ static int add_instruction(struct annotating *on, enum annotation_kind kind, uin
 
 /* --- blocks ---------------------------------------------------------------------------------- */
 
-static bool is_taken(enum dcfg_edge_type type)
+/* Edges on which control did not continue at the next address. */
+static bool leads_away(enum dcfg_edge_type type)
 {
     return type != DCFG_EDGE_FALL_THROUGH && !dcfg_edge_type_is_bypass(type);
 }
@@ -127,7 +128,8 @@ static uint64_t count_taken(const struct annotate_graph *graph, uint32_t block)
     const struct dcfg_process *process = graph->view->process;
     uint64_t taken = 0;
     for (uint32_t i = graph->first_edge[block]; i < graph->first_edge[block + 1]; i++)
-        if (is_taken(process->edges.types[graph->edges[i]]))
+        if (leads_away(process->edges.types[graph->edges[i]]) &&
+            process->edges.types[graph->edges[i]] != DCFG_EDGE_UNKNOWN) /* a hole of the capture */
             taken = saturating_add(taken, dcfg_edge_total(process, graph->edges[i]));
     return taken;
 }
@@ -337,7 +339,7 @@ static bool is_listed(const struct dcfg_process *process, const struct annotatio
     const bool own = direct && (dcfg_edge_type_is_branch(type) || dcfg_edge_type_is_call(type));
     const bool back = row->branch == IMAGE_RETURN && type == DCFG_EDGE_RETURN;
     const bool again = row->branch == IMAGE_REPEAT && type == DCFG_EDGE_REP;
-    return is_taken(type) && !own && !back && !again;
+    return leads_away(type) && !own && !back && !again;
 }
 
 uint32_t annotation_edges(const struct annotation *annotation, const struct annotation_row *row,

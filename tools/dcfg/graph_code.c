@@ -1,6 +1,7 @@
 #include "tools/dcfg/graph_code.h"
 
 #include "tools/common/words.h"
+#include "tools/dcfg/graph/build.h"
 #include "tools/symbols/image.h"
 
 #include <stdlib.h>
@@ -73,7 +74,9 @@ static int add_named(struct graph_code *code, uint32_t image)
     int result;
     if (at->images || row->blocks.count == 0 || !path)
         return 0;
-    if (stat(path, &status) != 0)
+    if (strcmp(path, BUILD_UNKNOWN_IMAGE) == 0)
+        result = bt_fail(&error, BT_DATA, "the graph was built without the image of some code");
+    else if (stat(path, &status) != 0)
         result = bt_fail_errno(&error, "%s", path);
     else if (!S_ISREG(status.st_mode))
         result = bt_fail(&error, BT_DATA, "%s: is not a file", path);

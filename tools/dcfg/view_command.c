@@ -53,8 +53,7 @@ static int choose_order(const char *sort, const char *const *list, struct bt_err
     return bt_fail(error, BT_USAGE, "--sort: '%.40s' is not %s", sort, known);
 }
 
-/* What the blocks of a graph consist of: chunks of a bus, if no image told the instructions. */
-static bool has_chunks(const struct view *view)
+bool view_has_chunks(const struct view *view)
 {
     return view->graph->bus && view->graph->bus->chunks;
 }
@@ -72,7 +71,7 @@ static void adapt_columns(const struct view *view, struct table *table,
         struct table_column *column = &columns[i];
         if (!view->graph->bus && column->key && strcmp(column->key, "confidence") == 0)
             column->heading = NULL;
-        for (size_t n = 0; has_chunks(view) && n < sizeof names / sizeof *names; n++) {
+        for (size_t n = 0; view_has_chunks(view) && n < sizeof names / sizeof *names; n++) {
             if (column->heading && strcmp(column->heading, names[n][0]) == 0)
                 column->heading = names[n][1];
             if (column->key && strcmp(column->key, names[n][0]) == 0)
@@ -88,7 +87,7 @@ static int print_json(const struct view *view, const struct table *table, const 
     if (!json)
         return BT_MEMORY;
     json_count(json, "process", view->process->id);
-    json_count(json, has_chunks(view) ? "chunks" : "instructions", view->profile.total);
+    json_count(json, view_has_chunks(view) ? "chunks" : "instructions", view->profile.total);
     json_text_or_null(json, "bus", view->graph->bus ? view->graph->bus->model : "");
     json_count(json, count_key, count);
     table_json(table, key, json);

@@ -9,9 +9,6 @@
 /* A capture has processors, not processes: one process has all processors as its threads. */
 #define PROCESS_ID 1u
 
-/* name of images without a file */
-#define UNKNOWN_IMAGE "unknown"
-
 struct build {
     struct build_settings settings;
     struct fetch_stream *stream; /* into flow, in the second pass into trace */
@@ -103,7 +100,7 @@ static int add_bus(struct build *build, struct dcfg *graph, struct bt_error *err
 int build_graph(struct build *build, struct dcfg **graph, struct bt_error *error)
 {
     const struct assemble_settings settings = {.process_id = PROCESS_ID,
-                                               .unknown = UNKNOWN_IMAGE,
+                                               .unknown = BUILD_UNKNOWN_IMAGE,
                                                .memory_max = build->settings.memory_max,
                                                .unknown_branches = build->settings.unknown};
     int result = fetch_stream_end(build->stream, error);

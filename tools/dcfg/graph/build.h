@@ -13,6 +13,8 @@
 #include "tools/dcfg/graph/edge_types.h"
 #include "tools/dcfg/graph/fetch_stream.h"
 
+#define BUILD_UNKNOWN_IMAGE "unknown" /* name of an image without a file */
+
 struct build_settings {
     enum fetch_kind fetch;
     const struct images *images; /* NULL: none; must outlive the build */

@@ -26,6 +26,7 @@ static const struct {
     [FOREIGN_ATTRIBUTE] = {"attributes replaced", "%s has only uncacheable and write back"},
     [FOREIGN_LOSS_MARK] = {"losses of requests no longer marked", "%s cannot mark them"},
     [FOREIGN_CHOSEN] = {"chosen gaps no longer marked", "%s cannot mark them"},
+    [FOREIGN_EVENT] = {"signals and new threads no longer marked", "%s cannot mark them"},
 };
 
 char *foreign_loss_sentence(char *text, const struct foreign_loss *loss, enum foreign_reason reason,

@@ -21,7 +21,8 @@ enum foreign_reason {
     FOREIGN_TIME,       /* times changed, */
     FOREIGN_ATTRIBUTE,  /* attributes changed, */
     FOREIGN_LOSS_MARK,  /* losses that are no longer marked, */
-    FOREIGN_CHOSEN,     /* chosen gaps that are no longer marked */
+    FOREIGN_CHOSEN,     /* chosen gaps that are no longer marked, */
+    FOREIGN_EVENT,      /* signals and threads that are no longer marked */
     FOREIGN_REASONS
 };
 

@@ -129,6 +129,7 @@ static int foreign_sink_put(struct sink *sink, const struct batch *batch, struct
     foreign->loss->count[FOREIGN_LOSS_MARK] +=
         loss_total(&batch->lost) > 0 || batch->gap.milliseconds > 0;
     foreign->loss->count[FOREIGN_CHOSEN] += batch->gap.chosen;
+    foreign->loss->count[FOREIGN_EVENT] += batch->event != EVENT_NONE;
     foreign->loss->taken += batch->count;
     if (foreign->options.one_processor)
         return put_processor(foreign, batch, error);

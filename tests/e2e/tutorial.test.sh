@@ -34,7 +34,10 @@ awk 'FILENAME == "expected" { lines[++count] = $0; next }
 grep -q '^build/loops.dcfg.json.gz: good: 1 thread, .*; trace of 1 thread, ' out
 grep -q '^ *8640  .* multiply+.*loops.c:22$' out
 grep -q '^ *+1728  8640  10368  .*loops.c:22$' out
+grep -q '; loop at depth 3: 720 entries, 8640 iterations, 12\.0 per entry$' out
+grep -Eq '^ *[0-9.]+ %  +8640  +7920  0x[0-9a-f]+ .*\\--+ j' out
 grep -q 'PROGRAM TOTALS' out
+grep -q '^</script></body></html>$' build/loops.html
 grep -q '>loops.c:22<' build/multiply.svg
 
 # a program of this machine

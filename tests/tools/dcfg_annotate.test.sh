@@ -66,6 +66,21 @@ grep -qx 'bustap: pipe: is not a file: its blocks are shown without instructions
 sed 's|/opt/example/example|/dev/zero|; s|src/fill.c|/dev/zero|' example.json >evil.json
 timeout 60 bustap dcfg annotate evil.json >out 2>&1
 
+# large files, which take no room here, are not read without limit
+printf 'source of line 1\n' >huge.c
+sed 's|src/fill.c|huge.c|; s/^\[4,7,"0x1100"/[4,1,"0x1100"/' example.json >huge.json
+bustap dcfg annotate huge.json fill 2>/dev/null | grep -q 'huge\.c:1  source of line 1$' || fail "no source"
+truncate -s 65M huge.c
+timeout 60 bustap dcfg annotate huge.json fill 2>/dev/null | grep -q 'huge\.c:1$' || fail "the source of a huge file"
+make_fetches --program 1 10 p >/dev/null
+cp p.user huge
+truncate -s 3G huge
+sed 's|/opt/example/example|huge|; s|/opt/example/libpower.so|huge|' example.json >huge.json
+timeout 60 bustap dcfg annotate huge.json >out 2>complaints
+grep -q "^bustap: huge: the graph's files have more than 4 GiB: its blocks are shown without instructions\$" complaints ||
+    fail "$(cat complaints)"
+rm huge
+
 # --- a program with source lines ---
 cat >p.c <<'EOF'
 int table[10];

@@ -84,8 +84,8 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
     return 0;
 }
 
-const struct foreign_decoder champsim_decoder = {.state_bytes = sizeof(struct champsim_reader),
-                                                 .decode = decode};
+const struct foreign_decoder champsim_decoder = {
+    .sizes_estimated = true, .state_bytes = sizeof(struct champsim_reader), .decode = decode};
 
 /* --- writing --- */
 

@@ -435,6 +435,7 @@ static int open_reader(struct source **source, const struct foreign_decoder *dec
     foreign->source.operations = &operations;
     foreign->source.backpressure = true;
     foreign->decoder = decoder;
+    foreign->info.sizes_estimated = decoder->sizes_estimated;
     foreign->options = *options;
     foreign->reader = reader;
     foreign->line = 1;

@@ -48,6 +48,7 @@ struct NAMED_FIELDS foreign_item {
 struct NAMED_FIELDS foreign_decoder {
     bool lines;           /* items are lines, else pieces of bytes */
     bool timed;           /* a file without times is reported */
+    bool sizes_estimated; /* of fetches; see struct capture_info */
     const char *left_out; /* description of left-out items: "escape and flush records" */
     size_t state_bytes;   /* size of the decoder's state, zeroed at first */
 

@@ -39,6 +39,7 @@ struct capture_info {
     uint32_t keep;                /* size of the ring; 0: every file is kept */
     int64_t file_started_ns;      /* CLOCK_REALTIME at the file's start */
     uint64_t first_index;         /* index of the file's first record (or of its first loss) */
+    bool sizes_estimated; /* not in files: the format lacks sizes; those of branches are guesses */
 };
 
 /* Why a file ended. Stable numbers: they are in files. */

@@ -25,6 +25,10 @@ void edge_types_end_blocks(struct flow *flow, const struct images *images,
         struct image_instruction instruction;
         uint32_t image = images_find(images, address);
         matches->instructions++;
+        if (size == 0 && images_instruction(images, address, &instruction)) {
+            size = instruction.size;
+            flow_set_size(flow, at, size);
+        }
         if (images_find(images, (uint64_t)address + size) != image)
             flow_end_block(flow, at);
         if (image == IMAGE_NONE)

@@ -2,6 +2,7 @@
 
 #include "tools/dcfg/graph/bus_visits.h"
 #include "tools/dcfg/graph/fetch_join.h"
+#include "tools/dcfg/graph/fetch_sizes.h"
 #include "tools/symbols/image_times.h"
 
 #include <inttypes.h>
@@ -15,6 +16,7 @@ struct fetch_stream {
     struct sink *to;
     const struct images *images;
     struct fetch_join *join;   /* NULL: not needed yet */
+    struct fetch_sizes *sizes; /* likewise */
     struct bus_code *code;     /* of the images; NULL: not needed yet */
     struct bus_fetch *bus;     /* NULL: not needed yet */
     struct bus_visits *visits; /* likewise; without images */
@@ -84,6 +86,7 @@ void fetch_stream_free(struct fetch_stream *stream)
         bus_evidence_free(stream->evidence);
         bus_code_free(stream->code);
         fetch_join_free(stream->join);
+        fetch_sizes_free(stream->sizes);
     }
     free(stream);
 }
@@ -156,6 +159,11 @@ enum fetch_kind fetch_stream_detect(const struct record *records, size_t count, 
 static int put_instructions(struct fetch_stream *stream, const struct batch *batch,
                             struct bt_error *error)
 {
+    if (stream->info.sizes_estimated) {
+        if (!stream->sizes)
+            stream->sizes = fetch_sizes_new(stream->to, error);
+        return stream->sizes ? fetch_sizes_put(stream->sizes, batch, error) : BT_MEMORY;
+    }
     if (!stream->join && (stream->is_program || images_count(stream->images) == 0))
         return sink_put(stream->to, batch, error);
     if (!stream->join)
@@ -392,6 +400,8 @@ int fetch_stream_end(struct fetch_stream *stream, struct bt_error *error)
     int result = stream->sampling && sample_complete(stream, true) ? put_sample(stream, error) : 0;
     if (result == 0 && stream->join)
         result = fetch_join_end(stream->join, error);
+    if (result == 0 && stream->sizes)
+        result = fetch_sizes_end(stream->sizes, error);
     if (result == 0 && stream->bus)
         result = bus_fetch_end(stream->bus, error);
     if (result == 0 && stream->visits)

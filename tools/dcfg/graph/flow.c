@@ -109,6 +109,8 @@ static int step(struct flow *flow, struct flow_thread *thread, const struct reco
             flow_add_edge(flow, source, target, thread->number, way) != 0)
             return flow->broken.code;
     }
+    if (record->size != 0 && !(flow->instructions[target].tag & 0xffu))
+        flow->instructions[target].tag |= record->size; /* not known before */
     if (way == WAY_SIGNAL)
         flow_note_signal(flow, thread);
     if (way == WAY_SIGNAL_RETURN)
@@ -188,6 +190,12 @@ bool flow_next_instruction(const struct flow *flow, uint32_t *at, uint32_t *addr
     *address = flow->instructions[i].address;
     *size = (uint8_t)flow->instructions[i].tag;
     return true;
+}
+
+void flow_set_size(struct flow *flow, uint32_t at, uint8_t size)
+{
+    uint16_t *tag = &flow->instructions[at].tag;
+    *tag = (uint16_t)((*tag & ~0xffu) | size);
 }
 
 void flow_end_block(struct flow *flow, uint32_t at)

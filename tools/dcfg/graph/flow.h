@@ -3,9 +3,10 @@
  * stream. DCFG 1.00, sections 2.13 and 2.16, defines the use of blocks and edges.
  *
  * An instruction is identified by address and size: overlapping code with other boundaries and
- * modified code are different instructions. A block is a longest straight-line sequence with one
- * entry and one exit. The graph depends on the order of each processor's fetches, not on their
- * interleaving.
+ * modified code are different instructions. A fetch of size 0, unknown, is of the first
+ * instruction at its address, which has the size of a later fetch if it has none. A block is a
+ * longest straight-line sequence with one entry and one exit. The graph depends on the order of
+ * each processor's fetches, not on their interleaving.
  */
 #ifndef TOOLS_DCFG_GRAPH_FLOW_H
 #define TOOLS_DCFG_GRAPH_FLOW_H
@@ -90,9 +91,11 @@ struct sink *flow_sink(struct flow *flow);
 /* Number of fetches so far. */
 uint64_t flow_fetches(const struct flow *flow);
 
-/* Iterates over the instructions: *at is 0 at first; returns false at the end. flow_end_block ends
- * a block after the instruction found last, *at. Both before flow_finish. */
+/* Iterates over the instructions: *at is 0 at first; returns false at the end. flow_set_size
+ * sets the size of the instruction found last, *at, if it is 0, unknown. flow_end_block ends a
+ * block after the instruction found last, *at. Both before flow_finish. */
 bool flow_next_instruction(const struct flow *flow, uint32_t *at, uint32_t *address, uint8_t *size);
+void flow_set_size(struct flow *flow, uint32_t at, uint8_t size);
 void flow_end_block(struct flow *flow, uint32_t at);
 
 /* Ends the stream and makes the graph; call once. 0 or BT_MEMORY. */

@@ -116,11 +116,14 @@ int flow_add_instruction(struct flow *flow, struct flow_thread *thread, const st
 {
     if (find_room(flow, thread) != 0)
         return flow->broken.code;
+    const struct record any_size = {.address = record->address};
+    bool first = flow_find_instruction(flow, &any_size) == 0;
     uint32_t made = thread->room++;
     run = run && made == thread->at + 1;
     flow->instructions[made] = (struct instruction){
         .address = record->address,
-        .tag = (uint16_t)(record->size | TAG_USED | (run ? TAG_RUN : 0u)),
+        .tag =
+            (uint16_t)(record->size | TAG_USED | (run ? TAG_RUN : 0u) | (first ? TAG_FIRST : 0u)),
     };
     if (run && flow->instructions[made - 1].address / LINE_BYTES == record->address / LINE_BYTES)
         return 0;

@@ -23,7 +23,9 @@
 #define TAG_RUN    0x0200u /* continues the run of the previous instruction */
 #define TAG_CUT    0x0400u /* a block must end after it */
 #define TAG_LEADER 0x0800u /* starts a block; valid once the graph is made */
-#define TAG_PLAIN  (TAG_USED | TAG_RUN | 0xffu)
+#define TAG_FIRST                                                                                  \
+    0x1000u /* the first instruction made at its address: the one of fetches of size 0 */
+#define TAG_PLAIN (TAG_USED | TAG_RUN | 0xffu)
 
 struct instruction {
     uint32_t address;
@@ -139,8 +141,10 @@ static inline bool flow_sequential(const struct instruction *source, uint32_t ad
 /* Whether a record fetches this instruction. */
 static inline bool flow_is(const struct instruction *instruction, const struct record *record)
 {
-    return instruction->address == record->address &&
-           (instruction->tag & (TAG_USED | 0xffu)) == (TAG_USED | record->size);
+    uint32_t size = instruction->tag & 0xffu;
+    return instruction->address == record->address && (instruction->tag & TAG_USED) &&
+           (size == record->size || size == 0 ||
+            (record->size == 0 && (instruction->tag & TAG_FIRST)));
 }
 
 /* The instruction that a record fetches; 0 if it is new. */

@@ -33,8 +33,10 @@ static uint32_t leave(struct flow *flow, uint32_t *at, const struct record *reco
 {
     const struct instruction *next = &flow->instructions[*at + 1];
     *found = true;
-    if ((next->tag & TAG_RUN) && flow_is(next, record))
-        return flow->fall_of[flow->block_of[(*at)++]];
+    if ((next->tag & TAG_RUN) && flow_is(next, record)) {
+        uint32_t last = (*at)++;
+        return next->tag & TAG_LEADER ? flow->fall_of[flow->block_of[last]] : FLOW_NO_EDGE;
+    }
     uint32_t edge = flow_find_edge(flow, *at, record, at);
     *found = edge != 0;
     return edge != 0 ? flow->graph_edge[edge] : FLOW_NO_EDGE;

@@ -14,8 +14,12 @@ static int instruction_of(struct flow_twin *twin, const struct record *record)
 {
     for (int i = 2; i < twin->instruction_count; i++)
         if (twin->instructions[i].address == record->address &&
-            twin->instructions[i].size == record->size)
+            (twin->instructions[i].size == record->size || twin->instructions[i].size == 0 ||
+             record->size == 0)) {
+            if (twin->instructions[i].size == 0)
+                twin->instructions[i].size = record->size;
             return i;
+        }
     if (twin->instruction_count == TWIN_INSTRUCTIONS)
         abort();
     int made = twin->instruction_count++;

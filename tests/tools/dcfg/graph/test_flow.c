@@ -112,7 +112,7 @@ static void walk_block(struct flow_walk *walk, const struct record *records, siz
             walk->good &= record->address == block->address;
         if (seen == block->instructions)
             walk->good &= record->address - block->address == block->last_offset &&
-                          record->size == block->last_size;
+                          (record->size == block->last_size || record->size == 0);
     }
     walk->good &= seen == block->instructions;
     walk->next[t] = i;

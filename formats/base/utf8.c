@@ -16,3 +16,11 @@ size_t utf8_length(const char *text, const char *end)
         return 0;
     return size;
 }
+
+size_t utf8_count(const char *text)
+{
+    size_t count = 0;
+    for (; *text; text++)
+        count += ((unsigned char)*text & 0xc0) != 0x80;
+    return count;
+}

@@ -8,4 +8,7 @@
  * to end are not one. text is before end. */
 size_t utf8_length(const char *text, const char *end);
 
+/* The number of characters in text, which is UTF-8 and ends with a NUL. */
+size_t utf8_count(const char *text);
+
 #endif

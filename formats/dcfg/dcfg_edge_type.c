@@ -95,6 +95,12 @@ bool dcfg_edge_type_is_branch(enum dcfg_edge_type type)
     return type >= DCFG_EDGE_BRANCH && type <= DCFG_EDGE_INDIRECT_UNCONDITIONAL_BRANCH;
 }
 
+bool dcfg_edge_type_is_return(enum dcfg_edge_type type)
+{
+    return type == DCFG_EDGE_RETURN || type == DCFG_EDGE_SYSTEM_RETURN ||
+           type == DCFG_EDGE_CONTEXT_CHANGE_RETURN;
+}
+
 bool dcfg_edge_type_is_within_routine(enum dcfg_edge_type type)
 {
     return dcfg_edge_type_is_branch(type) || dcfg_edge_type_is_bypass(type) ||

@@ -67,6 +67,9 @@ bool dcfg_edge_type_is_call(enum dcfg_edge_type type);
 /* Branches of all kinds, taken. */
 bool dcfg_edge_type_is_branch(enum dcfg_edge_type type);
 
+/* Returns of all kinds: from a routine, a system call or a change of context. */
+bool dcfg_edge_type_is_return(enum dcfg_edge_type type);
+
 /* Whether the edge stays within the routine (2.14): not an entry, exit, call, return or change of
  * context; bypasses do. */
 bool dcfg_edge_type_is_within_routine(enum dcfg_edge_type type);

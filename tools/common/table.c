@@ -1,19 +1,11 @@
 #include "tools/common/table.h"
 
 #include "formats/base/printable.h"
+#include "formats/base/utf8.h"
 #include "tools/common/json_report.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-/* Number of UTF-8 characters. */
-static size_t text_columns(const char *text)
-{
-    size_t count = 0;
-    for (; *text; text++)
-        count += ((unsigned char)*text & 0xc0) != 0x80;
-    return count;
-}
 
 /* --- aligned text ---------------------------------------------------------------------------- */
 
@@ -70,12 +62,12 @@ static void measure(const struct table *table, size_t widths[TABLE_COLUMNS_MAX])
 {
     struct table_cell cells[TABLE_COLUMNS_MAX];
     for (size_t c = 0; c < table->column_count; c++)
-        widths[c] = table->columns[c].heading ? text_columns(table->columns[c].heading) : 0;
+        widths[c] = table->columns[c].heading ? utf8_count(table->columns[c].heading) : 0;
     for (size_t row = 0; row < table->rows; row++) {
         get_row(table, row, cells);
         for (size_t c = 0; c < table->column_count; c++) {
             char tail[32];
-            size_t width = text_columns(cell_look(table->columns[c].kind, &cells[c], tail));
+            size_t width = utf8_count(cell_look(table->columns[c].kind, &cells[c], tail));
             width += strlen(tail);
             if (table->columns[c].heading && width > widths[c])
                 widths[c] = width;
@@ -93,7 +85,7 @@ static void put_spaces(size_t count, FILE *out)
 static void put_cell(const char *text, const char *tail, bool left, size_t width, size_t *owed,
                      FILE *out)
 {
-    size_t length = text_columns(text) + strlen(tail);
+    size_t length = utf8_count(text) + strlen(tail);
     size_t padding = width > length ? width - length : 0;
     if (length > 0) {
         put_spaces(*owed + (left ? 0 : padding), out);

@@ -44,12 +44,6 @@ static bool has_block(const struct drawing *drawing, uint32_t block)
            drawing->view->profile.executions[block] >= drawing->minimum;
 }
 
-static bool is_return(enum dcfg_edge_type type)
-{
-    return type == DCFG_EDGE_RETURN || type == DCFG_EDGE_SYSTEM_RETURN ||
-           type == DCFG_EDGE_CONTEXT_CHANGE_RETURN;
-}
-
 /* Relation of an edge to the routine that is drawn. */
 enum side { SIDE_NONE, SIDE_WITHIN, SIDE_IN, SIDE_OUT };
 
@@ -68,7 +62,7 @@ static enum side side_of(const struct drawing *drawing, uint32_t edge)
     if ((from && to) || ((from || to) && special))
         return SIDE_WITHIN;
     /* the return address of a bypass is in the calling routine */
-    if (drawing->routine == DCFG_NONE || (!from && !to) || is_return(type))
+    if (drawing->routine == DCFG_NONE || (!from && !to) || dcfg_edge_type_is_return(type))
         return SIDE_NONE;
     return from ? SIDE_OUT : SIDE_IN;
 }

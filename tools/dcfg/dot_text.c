@@ -1,6 +1,7 @@
 #include "tools/dcfg/dot_text.h"
 
 #include "formats/base/printable.h"
+#include "formats/base/utf8.h"
 
 #include <math.h>
 #include <string.h>
@@ -26,18 +27,10 @@ void dot_text(FILE *out, const char *text)
         text = put_character(out, text);
 }
 
-static size_t characters(const char *text)
-{
-    size_t count = 0;
-    for (; *text; text++)
-        count += ((unsigned char)*text & 0xc0) != 0x80;
-    return count;
-}
-
 void dot_text_short(FILE *out, const char *text, size_t width)
 {
     text = PRINTABLE(text);
-    size_t count = characters(text);
+    size_t count = utf8_count(text);
     if (count <= width) {
         dot_text(out, text);
         return;

@@ -10,7 +10,7 @@
  * characters that cannot be shown. */
 void dot_text(FILE *out, const char *text);
 
-/* As dot_text_put, but omits the middle of a text longer than width characters. */
+/* As dot_text, but omits the middle of a text longer than width characters. */
 void dot_text_short(FILE *out, const char *text, size_t width);
 
 /* The label of an edge type, such as "conditional". */

@@ -29,8 +29,8 @@ int exec_debug_parse(unsigned *what, const char *list, struct bt_error *error)
             i++;
         if (i == 3)
             return bt_fail(error, BT_USAGE,
-                           "'%.*s' cannot be debugged: blocks, signals and system-calls can, "
-                           "separated by commas",
+                           "unknown event '%.*s'; a list of blocks, signals, system-calls, "
+                           "separated by commas, is needed",
                            (int)size, name);
         *what |= choices[i].bit;
         if (name[size] == '\0')

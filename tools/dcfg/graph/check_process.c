@@ -58,7 +58,7 @@ static void fill_edges(struct check_process *view)
     first[view->nodes] = edges->count;
 }
 
-/* Counts the number of counts of each thread in first[thread + 1]. */
+/* Adds up the number of edges that each thread has a count of, in first[thread + 1]. */
 static uint64_t count_counts(const struct dcfg_process *process, uint64_t *first)
 {
     uint64_t total = 0;

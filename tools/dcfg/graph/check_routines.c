@@ -98,12 +98,6 @@ static bool is_within_routine(const struct routine_check *routines, uint32_t e)
            dcfg_edge_type_is_within_routine((enum dcfg_edge_type)view->process->edges.types[e]);
 }
 
-static bool comes_back(uint8_t type)
-{
-    return type == DCFG_EDGE_RETURN || type == DCFG_EDGE_SYSTEM_RETURN ||
-           type == DCFG_EDGE_CONTEXT_CHANGE_RETURN;
-}
-
 static void check_entries(struct routine_check *routines)
 {
     const struct check_process *view = routines->view;
@@ -111,7 +105,7 @@ static void check_entries(struct routine_check *routines)
     for (uint32_t e = 0; e < process->edges.count; e++) {
         uint32_t target = view->targets[e];
         if (target >= view->blocks || routines->owner[target] == 0 ||
-            is_within_routine(routines, e) || comes_back(process->edges.types[e]))
+            is_within_routine(routines, e) || dcfg_edge_type_is_return(process->edges.types[e]))
             continue;
         uint32_t r = routines->owner[target] - 1;
         if (process->blocks[target].id != process->routines[r].entry)

@@ -80,13 +80,6 @@ static void find_depths(struct loop_count *counts, uint32_t loops)
     }
 }
 
-/* Whether a bypass stands for this kind of return within the routine. */
-static bool is_return(enum dcfg_edge_type type)
-{
-    return type == DCFG_EDGE_RETURN || type == DCFG_EDGE_SYSTEM_RETURN ||
-           type == DCFG_EDGE_CONTEXT_CHANGE_RETURN;
-}
-
 /* Marks the loop's blocks and sums up their instructions. */
 static void enter_loop(struct counting *counting, uint32_t loop)
 {
@@ -116,7 +109,9 @@ static void count_head(struct counting *counting, uint32_t loop, uint32_t head)
         uint32_t source = dcfg_find_block(process, process->edges.sources[edge]);
         bool within = source != DCFG_NONE && counting->inside[source] == loop + 1 &&
                       dcfg_edge_type_is_within_routine(type);
-        uint64_t *sum = is_return(type) ? &returned : within ? &count->back : &count->entries;
+        uint64_t *sum = dcfg_edge_type_is_return(type) ? &returned
+                        : within                       ? &count->back
+                                                       : &count->entries;
         *sum = saturating_add(*sum, taken);
         if (within && dcfg_edge_type_is_bypass(type))
             called_within = saturating_add(called_within, profile->executions[source]);

@@ -24,12 +24,6 @@ bool routines_stays(const struct routines_graph *graph, size_t edge)
            (!graph->images || graph->images[source] == graph->images[target]);
 }
 
-static bool comes_back(uint8_t type)
-{
-    return type == DCFG_EDGE_RETURN || type == DCFG_EDGE_SYSTEM_RETURN ||
-           type == DCFG_EDGE_CONTEXT_CHANGE_RETURN;
-}
-
 /* Marks the nodes reachable from an entry. */
 static void reach(struct ways *ways, const struct digraph *inner, uint32_t entry)
 {
@@ -58,13 +52,13 @@ static void find_entries(struct ways *ways, const struct routines_graph *graph,
 {
     for (size_t e = 0; e < graph->edges; e++)
         if (graph->targets[e] != ROUTINES_OUTSIDE && !routines_stays(graph, e) &&
-            !comes_back(graph->types[e]))
+            !dcfg_edge_type_is_return(graph->types[e]))
             reach(ways, inner, graph->targets[e]);
     for (uint32_t node = 0; graph->entered && node < graph->nodes; node++)
         if (graph->entered[node])
             reach(ways, inner, node);
     for (size_t e = 0; e < graph->edges; e++)
-        if (graph->targets[e] != ROUTINES_OUTSIDE && comes_back(graph->types[e]) &&
+        if (graph->targets[e] != ROUTINES_OUTSIDE && dcfg_edge_type_is_return(graph->types[e]) &&
             !ways->reached[graph->targets[e]])
             reach(ways, inner, graph->targets[e]);
     for (uint32_t node = 0; node < graph->nodes; node++)

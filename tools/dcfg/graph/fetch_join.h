@@ -1,7 +1,7 @@
 /*
  * Joins the two fetches of an instruction of more than 8 bytes. A bus transfers at most 8 bytes of
  * an instruction in a request (capture/program/bus_source.h); the second request follows the first
- * one at the same tick. The images tell which instructions are that long.
+ * one at the same tick. Images show which instructions are that long.
  */
 #ifndef TOOLS_DCFG_GRAPH_FETCH_JOIN_H
 #define TOOLS_DCFG_GRAPH_FETCH_JOIN_H

@@ -94,16 +94,17 @@ static void put_escaped(struct page *page, const char *text)
 static void put_json(struct page *page, struct json_put *json)
 {
     char *text = json_put_take(json, NULL);
-    if (!text && page->result == 0)
-        page->result = bt_fail(page->error, BT_MEMORY, "no memory for the page");
-    for (const char *at = text; at && *at;) {
+    if (!text) {
+        if (page->result == 0)
+            page->result = bt_fail(page->error, BT_MEMORY, "no memory for the page");
+        return;
+    }
+    for (const char *at = text; *at; at += *at == '<') {
         const size_t plain = strcspn(at, "<");
         put(page, at, plain);
         at += plain;
-        if (*at++ == '<')
+        if (*at)
             put_text(page, "\\u003c");
-        else
-            break;
     }
     free(text);
 }

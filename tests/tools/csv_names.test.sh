@@ -78,6 +78,8 @@ graph once
 graph again with more
 bustap dcfg blocks --csv once.json >table
 holds table 'od,d' "$source" "$module"
+bustap dcfg functions --csv once.json >table
+holds table 'od,d' "$source" "$module"
 bustap dcfg annotate --csv once.json >table
 holds table 'od,d' "$source" "$module" 'sum += number & 1 ? 5 : 3;'
 bustap dcfg loops --csv once.json >table

@@ -150,6 +150,18 @@ for name in leaf loop recursive even odd; do
         END { print sum }' blocks)
     expect $name instructions "$sum"
 done
+# so are the functions' own and inclusive instructions and calls
+bustap dcfg functions --csv graph.json >graph_functions
+for name in leaf loop recursive even odd; do
+    while read -r self inclusive entered; do
+        expect $name instructions "$self"
+        expect $name calls "$entered"
+        case $name in leaf | loop | recursive) expect $name inclusive "$inclusive" ;; esac
+    done < <(awk -F, -v name=$name 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        $(at["symbol"]) == name && $(at["image"]) ~ /profiled$/ {
+            print $(at["self"]), $(at["inclusive"]), $(at["calls"]); found = 1 }
+        END { if (!found) print 0, 0, 0 }' graph_functions)
+done
 
 command -v callgrind_annotate >/dev/null || exit 0
 # callgrind_annotate reads the profile without a warning

@@ -49,22 +49,6 @@ static void place_loops(struct annotate_graph *graph)
 
 /* --- functions ------------------------------------------------------------------------------- */
 
-static void count_entries(struct annotate_graph *graph)
-{
-    const struct dcfg_process *process = graph->view->process;
-    for (uint32_t c = 0; c < graph->calls.call_count; c++) {
-        const struct graph_call *call = &graph->calls.calls[c];
-        graph->entries[call->callee] = saturating_add(graph->entries[call->callee], call->count);
-    }
-    for (uint32_t e = 0; e < process->edges.count; e++) {
-        uint32_t target = dcfg_find_block(process, process->edges.targets[e]);
-        if (target == DCFG_NONE || dcfg_find_block(process, process->edges.sources[e]) != DCFG_NONE)
-            continue;
-        uint64_t *entries = &graph->entries[graph->calls.function_of[target]];
-        *entries = saturating_add(*entries, dcfg_edge_total(process, e));
-    }
-}
-
 struct order_row {
     uint64_t self;
     uint32_t function;
@@ -106,10 +90,8 @@ static int allocate(struct annotate_graph *graph)
     graph->loop_at = malloc(blocks * sizeof *graph->loop_at);
     graph->first_edge = calloc(blocks, sizeof *graph->first_edge);
     graph->edges = malloc(((size_t)process->edges.count + 1) * sizeof *graph->edges);
-    graph->entries = calloc(functions, sizeof *graph->entries);
     graph->order = malloc(functions * sizeof *graph->order);
-    return graph->loop_of && graph->loop_at && graph->first_edge && graph->edges &&
-                   graph->entries && graph->order
+    return graph->loop_of && graph->loop_at && graph->first_edge && graph->edges && graph->order
                ? 0
                : BT_MEMORY;
 }
@@ -132,7 +114,6 @@ int annotate_graph_make(struct annotate_graph *graph, const struct view *view,
                        view->process->block_count);
     sort_edges(graph);
     place_loops(graph);
-    count_entries(graph);
     for (uint32_t b = 0; b < view->process->block_count; b++)
         graph->uncertain |= graph_profile_confidence(&view->profile, b) != GRAPH_CERTAIN;
     return 0;
@@ -148,7 +129,6 @@ void annotate_graph_clear(struct annotate_graph *graph)
     free(graph->loop_at);
     free(graph->first_edge);
     free(graph->edges);
-    free(graph->entries);
     free(graph->thread_executions);
     free(graph->order);
     *graph = (struct annotate_graph){.view = NULL};

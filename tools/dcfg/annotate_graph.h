@@ -27,7 +27,6 @@ struct annotate_graph {
     uint32_t *loop_at;        /* by block: the loop with this head; DCFG_NONE: no head */
     uint32_t *first_edge;     /* by block, and one more: index of its first edge in edges */
     uint32_t *edges;          /* edge numbers, sorted by source */
-    uint64_t *entries;        /* by function: times that it was entered, by calls or jumps */
     struct annotate_threads threads;
     uint64_t *thread_executions; /* by block and thread of those */
     uint32_t *order;             /* functions, those with the most instructions first */

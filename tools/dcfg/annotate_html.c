@@ -369,7 +369,7 @@ static void put_function(struct page *page, uint32_t function)
     put_text(page, "<span class=\"number\">");
     put_number(page, self);
     put_text(page, "</span><span class=\"number\">");
-    put_number(page, graph->entries[function]);
+    put_number(page, graph->calls.functions[function].entered);
     put_text(page, "</span><span class=\"name\" title=\"");
     if (entry.symbol)
         put_escaped(page, entry.symbol);

@@ -172,7 +172,7 @@ static int put_function(struct listing *listing, uint32_t function, struct json_
     json_text_or_null(json, "image", listing->entry.image ? listing->entry.image : "");
     json_count(json, unit(graph), calls->functions[function].self);
     json_count(json, "inclusive", calls->functions[function].inclusive);
-    json_count(json, "entries", graph->entries[function]);
+    json_count(json, "entries", graph->calls.functions[function].entered);
     table_json(&listing->table, "rows", json);
     json_array(json, "edges");
     for (uint32_t i = calls->first_block[function]; i < calls->first_block[function + 1]; i++)

@@ -432,7 +432,7 @@ static void put_function(struct annotate_text *text, const struct annotation *an
              entry.address, function->self, unit(graph),
              100 * graph_profile_share(function->self, graph->view->profile.total));
     put(text, words);
-    const uint64_t entries = graph->entries[annotation->function];
+    const uint64_t entries = graph->calls.functions[annotation->function].entered;
     snprintf(words, sizeof words, "%" PRIu64 " %s", entries, entries == 1 ? "entry" : "entries");
     put(text, words);
     end_line(text);

@@ -107,6 +107,12 @@ static bool call_of(const struct call_graph *graph, const struct dcfg_process *p
     return call->count > 0 && (is_call || call->caller != call->callee);
 }
 
+static void enter_function(struct call_graph *graph, uint32_t function, uint64_t count)
+{
+    uint64_t *entered = &graph->functions[function].entered;
+    *entered = saturating_add(*entered, count);
+}
+
 static void make_calls(struct call_graph *graph, const struct dcfg_process *process)
 {
     struct graph_call call;
@@ -115,6 +121,7 @@ static void make_calls(struct call_graph *graph, const struct dcfg_process *proc
         if (call_of(graph, process, e, &call)) {
             first[call.caller]++;
             graph->call_count++;
+            enter_function(graph, call.callee, call.count);
         }
     /* end of each function's blocks; filled from the end */
     for (uint32_t f = 1; f <= graph->function_count; f++)
@@ -233,6 +240,7 @@ static void count_calls(struct cycle_search *search, const struct dcfg_process *
             continue;
         struct circle *circle = &search->circles[search->circle_of[graph->function_of[target]]];
         uint64_t count = dcfg_edge_total(process, e);
+        enter_function(search->graph, graph->function_of[target], count);
         circle->called = saturating_add(circle->called, count);
         circle->shared = saturating_add(circle->shared, count);
     }

@@ -16,6 +16,8 @@ struct call_function {
     uint32_t entry;     /* first block, by address, that is a routine's entry */
     uint64_t self;      /* instructions of its blocks */
     uint64_t inclusive; /* including callees; for a recursive function, of the whole cycle */
+    uint64_t entered;   /* times: calls, also by itself; jumps from other functions; starts of
+                           threads. Saturates */
 };
 
 /* A call from one function to another or itself; jumps between functions count as calls. */

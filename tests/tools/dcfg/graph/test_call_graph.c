@@ -84,6 +84,9 @@ static void test_costs(void)
     CU_ASSERT_EQUAL(graph.functions[0].inclusive, 60);
     CU_ASSERT_EQUAL(profile.total, 60);
     CU_ASSERT_EQUAL(graph.functions[6].inclusive, 0);
+    static const uint64_t entered[FUNCTIONS] = {1, 1, 2, 6, 6, 12, 0};
+    for (uint32_t f = 0; f < FUNCTIONS; f++)
+        CU_ASSERT_EQUAL(graph.functions[f].entered, entered[f]);
     call_graph_clear(&graph);
     graph_profile_clear(&profile);
     names_free(names);

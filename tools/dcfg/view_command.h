@@ -20,7 +20,7 @@ struct view {
 int view_open(struct view *view, const char *path, const char *process, struct bt_error *error);
 void view_close(struct view *view);
 
-/* What the blocks of the graph consist of: chunks of a bus, if no image told the instructions. */
+/* What the blocks of the graph consist of: chunks of a bus, if no image shows the instructions. */
 bool view_has_chunks(const struct view *view);
 
 /* Output form. */

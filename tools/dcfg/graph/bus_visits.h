@@ -1,5 +1,5 @@
 /*
- * Converts the chunks that a bus transferred to visits of chunks, when no image tells which
+ * Converts the chunks that a bus transferred to visits of chunks, when no image shows which
  * instructions are in them, for each processor separately.
  *
  * A chunk that comes again is the same visit where the model refetches. With noise, an excursion

@@ -113,7 +113,9 @@ int build_graph(struct build *build, struct dcfg **graph, struct bt_error *error
                        "whose filter lets fetches pass",
                        build->counts.records > 0 ? "these records" : "an empty capture");
     edge_types_end_blocks(build->flow, build->settings.images, &build->counts.matches);
-    result = flow_finish(build->flow, &build->graph, error);
+    result = flow_part_shared(build->flow, error);
+    if (result == 0)
+        result = flow_finish(build->flow, &build->graph, error);
     if (result == 0)
         result = assemble_dcfg(graph, &build->graph, build->settings.images, &settings, error);
     return result == 0 ? add_bus(build, *graph, error) : result;

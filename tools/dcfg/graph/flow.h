@@ -98,6 +98,13 @@ bool flow_next_instruction(const struct flow *flow, uint32_t *at, uint32_t *addr
 void flow_set_size(struct flow *flow, uint32_t at, uint8_t size);
 void flow_end_block(struct flow *flow, uint32_t at);
 
+/*
+ * Makes each instruction that shares bytes with another one a block of its own: code that changed,
+ * or a branch into an instruction. All other blocks then have bytes of their own, as section 2.13
+ * demands. Before flow_finish. 0 or BT_MEMORY.
+ */
+int flow_part_shared(struct flow *flow, struct bt_error *error);
+
 /* Ends the stream and makes the graph; call once. 0 or BT_MEMORY. */
 int flow_finish(struct flow *flow, struct flow_graph *graph, struct bt_error *error);
 

@@ -15,7 +15,8 @@ static bool joins(const struct flow *flow, const struct edge *edge, const uint8_
     return (edge->ways & WAY_STEP) && edge->source != START_INSTRUCTION &&
            edge->target != END_INSTRUCTION && flow->edges[edge->next].next == edge->next &&
            entries[edge->target] == 1 && !(target->tag & TAG_RUN) && !(source[1].tag & TAG_RUN) &&
-           !(source->tag & TAG_CUT) && flow_sequential(source, target->address);
+           !(source->tag & TAG_CUT) && !(target->tag & TAG_ALONE) &&
+           flow_sequential(source, target->address);
 }
 
 /* Marks the instructions that start a block, and the edges inside blocks. */

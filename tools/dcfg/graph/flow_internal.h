@@ -25,6 +25,7 @@
 #define TAG_LEADER 0x0800u /* starts a block; valid once the graph is made */
 #define TAG_FIRST                                                                                  \
     0x1000u /* the first instruction made at its address: the one of fetches of size 0 */
+#define TAG_ALONE 0x2000u /* a block of its own */
 #define TAG_PLAIN (TAG_USED | TAG_RUN | 0xffu)
 
 struct instruction {

@@ -163,6 +163,55 @@ static bool replays(struct flow *flow, const struct flow_graph *graph, struct re
     return walk.good;
 }
 
+/* Whether only blocks of one instruction share bytes with other blocks. */
+static bool shares_no_bytes(const struct flow_graph *graph)
+{
+    for (size_t a = 0; a < graph->block_count; a++)
+        for (size_t b = a + 1; b < graph->block_count; b++) {
+            const struct flow_block *first = &graph->blocks[a];
+            const struct flow_block *second = &graph->blocks[b];
+            if (first->address + first->size > second->address && second->size > 0 &&
+                (first->instructions > 1 || second->instructions > 1))
+                return false;
+        }
+    return true;
+}
+
+/* Instructions of a stream that share bytes with another one become blocks of their own; no other
+ * block is split. Returns how many blocks that makes more. */
+static size_t test_shared_once(uint64_t seed, size_t count)
+{
+    struct fetches fetches = any_fetches(seed);
+    fetches.overlaps = seed % 3 ? 5 + (unsigned)seed % 40 : 0;
+    struct record *records = records_of(&fetches, count);
+    const struct batch batch = {.records = records, .count = count};
+    struct flow *flow = flow_new(MEMORY, NULL);
+    struct flow *plain = flow_new(MEMORY, NULL);
+    struct flow_graph graph, plain_graph;
+    CU_ASSERT_EQUAL(flow_put(flow, &batch, NULL), 0);
+    CU_ASSERT_EQUAL(flow_put(plain, &batch, NULL), 0);
+    CU_ASSERT_EQUAL(flow_part_shared(flow, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(flow_finish(flow, &graph, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(flow_finish(plain, &plain_graph, NULL), 0);
+    CU_ASSERT(shares_no_bytes(&graph));
+    CU_ASSERT(conserves(&graph));
+    CU_ASSERT(replays(flow, &graph, records, count));
+    size_t more = graph.block_count - plain_graph.block_count;
+    CU_ASSERT_EQUAL(more > 0, !shares_no_bytes(&plain_graph));
+    flow_free(flow);
+    flow_free(plain);
+    free(records);
+    return more;
+}
+
+static void test_shared(void)
+{
+    size_t more = 0;
+    for (uint64_t seed = 0; seed < 300; seed++)
+        more += test_shared_once(seed, 20 + seed);
+    CU_ASSERT(more > 300);
+}
+
 static bool agrees(uint64_t seed, size_t count, bool lossy, bool cut)
 {
     static struct flow_twin twin;
@@ -358,6 +407,7 @@ static const struct test_case cases[] = {
     {"random programs and their twins", test_twins},
     {"the first records of random programs", test_every_prefix},
     {"a block that is split late", test_late_split},
+    {"instructions that share bytes", test_shared},
     {"threads that alternate in new code", test_turns},
     {"no fetches", test_empty},
     {"all processors", test_all_processors},

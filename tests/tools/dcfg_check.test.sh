@@ -9,6 +9,8 @@ bustap dcfg check g.json.gz --trace t.json.bz2 >out
 grep -q '^g.json.gz: good: .* blocks, .*; trace of ' out
 [ "$(wc -l <out)" = 1 ]
 
+grep -q ' [0-9]* visits of chunks; trace of ' out # no instructions: the code is unknown
+
 # from pipes, and as JSON
 zcat g.json.gz >g.json
 bzcat t.json.bz2 >t.json
@@ -41,6 +43,13 @@ grep -q '^and [0-9]* more$' out
 bustap dcfg check bad.json --json --max 0 >out || [ $? = 1 ]
 jq -e '(.good | not) and .failure_count > 10 and .failures == []' out >/dev/null
 
+# what the graph of a bus rests on
+jq -c '.BUSTAP_BUS.BLOCKS[1][1] += .PROCESSES[1][1].INSTR_COUNT' g.json >bad.json
+fails bad.json bus-counts
+grep -q '^bad.json: BUSTAP_BUS\.BLOCKS\[1\]: ' out
+jq -c '.BUSTAP_BUS.BLOCKS[2][0] = .BUSTAP_BUS.BLOCKS[1][0]' g.json >bad.json
+fails bad.json bus-blocks
+
 # an invalid graph, and a trace of another graph
 head -c 2000 g.json >bad.json
 fails bad.json format
@@ -53,7 +62,7 @@ grep -q '^bad.json: PROCESSES\[1\]: ' out
 # a capture of a real bus
 if [ -n "$SHARED" ] && [ -e "$SHARED/data/pentium2.byu" ]; then
     bustap dcfg build "$SHARED/data/pentium2.byu" -o g.json --trace t.json 2>/dev/null
-    bustap dcfg check g.json --trace t.json | grep -q ' 8270 instructions'
+    bustap dcfg check g.json --trace t.json | grep -q ' 8270 visits of chunks; '
 fi
 
 # limits

@@ -83,7 +83,10 @@ static void print_summary(const struct checking *checking)
     printf(", ");
     print_count(all->loops, "loop", "loops");
     printf(", ");
-    print_count(all->instructions, "instruction", "instructions");
+    if (all->chunks)
+        print_count(all->instructions, "visit of chunks", "visits of chunks");
+    else
+        print_count(all->instructions, "instruction", "instructions");
     if (checking->options->trace) {
         printf("; trace of ");
         print_count(all->trace_threads, "thread", "threads");

@@ -160,7 +160,11 @@ static int check_one(struct check *check, const struct dcfg_process *process,
     if (result == 0)
         result = check_tables(check, &view, error);
     if (result == 0)
+        result = check_layout(check, &view, error);
+    if (result == 0)
         result = check_edges(check, &view, error);
+    if (result == 0)
+        check_endings(check, &view);
     if (result == 0 && process->edges.count > 0)
         result = check_flow(check, &view, error);
     if (result == 0)
@@ -181,8 +185,9 @@ static int check_one(struct check *check, const struct dcfg_process *process,
 int check_graph(struct check *check, const struct dcfg *graph, struct bt_error *error)
 {
     int result = 0;
+    check->summary.chunks = graph->bus && graph->bus->chunks;
     check_top(check, graph);
     for (uint32_t i = 0; i < graph->process_count && result == 0; i++)
         result = check_one(check, graph->processes[i], error);
-    return result;
+    return result == 0 ? check_bus(check, graph, error) : result;
 }

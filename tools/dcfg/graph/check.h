@@ -41,6 +41,7 @@ enum check_rule {
     CHECK_LOOP_PARENTS,
     CHECK_EDGE_ENDS,
     CHECK_EDGE_ADDRESSES,
+    CHECK_EDGE_KINDS,
     CHECK_EDGE_TWICE,
     CHECK_EDGE_TAKEN,
     CHECK_EDGE_THREADS,
@@ -48,6 +49,8 @@ enum check_rule {
     CHECK_FLOW,
     CHECK_CONNECTED,
     CHECK_INSTRUCTIONS,
+    CHECK_BUS_BLOCKS,
+    CHECK_BUS_COUNTS,
     CHECK_TRACE_FORMAT,
     CHECK_TRACE_PROCESS,
     CHECK_TRACE_TABLE,
@@ -78,6 +81,7 @@ struct check_failure {
 struct check_summary {
     uint64_t processes, threads, images, symbols, lines, blocks, edges, routines, loops;
     uint64_t instructions; /* executed, according to the edges' counts */
+    bool chunks;           /* the instructions are visits of chunks: the graph is from a bus */
     uint64_t trace_threads, trace_chunks, trace_edges;
 };
 

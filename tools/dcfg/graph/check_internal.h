@@ -98,8 +98,11 @@ void check_process_clear(struct check_process *view);
 
 void check_top(struct check *check, const struct dcfg *graph);
 int check_tables(struct check *check, const struct check_process *view, struct bt_error *error);
+int check_layout(struct check *check, const struct check_process *view, struct bt_error *error);
 int check_edges(struct check *check, const struct check_process *view, struct bt_error *error);
+void check_endings(struct check *check, const struct check_process *view);
 int check_flow(struct check *check, const struct check_process *view, struct bt_error *error);
 int check_routines(struct check *check, const struct check_process *view, struct bt_error *error);
+int check_bus(struct check *check, const struct dcfg *graph, struct bt_error *error);
 
 #endif

@@ -4,8 +4,8 @@
 /*
  * Where the specification is ambiguous, the rule accepts every interpretation: a node that calls
  * may or may not be an exit; a bypass with a count replaces an unknown number of instructions
- * outside of the graph (2.16); images may overlap (2.10); edges of different types may have the
- * same ends.
+ * outside of the graph (2.16), except that a system routine's are not the process's; images may
+ * overlap (2.10); edges of different types may have the same ends.
  */
 static const struct check_rule_row rules[CHECK_RULES] = {
     [CHECK_FORMAT] =
@@ -29,15 +29,17 @@ static const struct check_rule_row rules[CHECK_RULES] = {
     [CHECK_SYMBOL_RANGE] = {"symbol-range", "2.11", "Symbols are within their image."},
     [CHECK_LINE_RANGE] = {"line-range", "2.12", "Source data is within its image."},
     [CHECK_LINE_INSTRUCTIONS] = {"line-instructions", "2.12",
-                                 "Source data has no more instructions than bytes."},
+                                 "Source data has at least one instruction, no more than bytes, "
+                                 "and a number that agrees with the blocks in its range."},
     [CHECK_BLOCK_RANGE] = {"block-range", "2.13", "Blocks are within their image."},
     [CHECK_BLOCK_INSTRUCTIONS] =
         {"block-instructions", "2.13",
          "A block has at least one instruction; the last one begins in it, "
          "after at least one byte for each other instruction."},
     [CHECK_BLOCK_OVERLAP] = {"block-overlap", "2.13",
-                             "A block has one entry and one exit: no instruction of an image is in "
-                             "two blocks."},
+                             "A block has one entry and one exit: blocks of an image share no "
+                             "byte, except different instructions that are blocks of their own: "
+                             "code that changed, or a branch into an instruction."},
     [CHECK_BLOCK_COUNT] =
         {"block-count", "2.13",
          "COUNT, if present, is the sum of the counts of the edges into the block."},
@@ -71,7 +73,12 @@ static const struct check_rule_row rules[CHECK_RULES] = {
                          "lead to END; nothing leads to START or comes from END."},
     [CHECK_EDGE_ADDRESSES] = {"edge-addresses", "2.5",
                               "FALL_THROUGH leads to the next address, REP back to its "
-                              "instruction, direct calls and branches of a block to one address."},
+                              "instruction, direct calls and branches of a block to one address; "
+                              "bypasses of calls do not lead into the call."},
+    [CHECK_EDGE_KINDS] = {"edge-kinds", "2.5",
+                          "The edges out of a block have types that one instruction, its last, "
+                          "can have: no FALL_THROUGH beside an unconditional branch or a call, "
+                          "no direct call or branch beside an indirect one."},
     [CHECK_EDGE_TWICE] = {"edge-twice", "2.16",
                           "No two edges have the same source, target and type."},
     [CHECK_EDGE_TAKEN] = {"edge-taken", "1, 2.16",
@@ -86,7 +93,14 @@ static const struct check_rule_row rules[CHECK_RULES] = {
     [CHECK_INSTRUCTIONS] =
         {"instructions", "2.8, 2.13",
          "INSTR_COUNT_PER_THREAD is the number of instructions in the blocks that "
-         "the thread executed; it is higher only if the thread took bypasses."},
+         "the thread executed; it is higher only if the thread took bypasses other than "
+         "SYSTEM_CALL_BYPASS."},
+    [CHECK_BUS_BLOCKS] = {"bus-blocks", "BUSTAP_BUS",
+                          "The blocks of a graph from a bus are blocks of the first process, each "
+                          "once."},
+    [CHECK_BUS_COUNTS] = {"bus-counts", "BUSTAP_BUS",
+                          "A block's certain and unexplained executions are no more than its "
+                          "count."},
     [CHECK_TRACE_FORMAT] = {"trace-format", "3.1 to 3.7",
                             "The text is JSON with all tags and columns in their order; codes are "
                             "unambiguous; sequences are well-formed, refer only to existing keys "
@@ -108,7 +122,8 @@ static const struct check_rule_row rules[CHECK_RULES] = {
          "also across chunks without a gap."},
     [CHECK_TRACE_INSTRUCTIONS] = {"trace-instructions", "3.7",
                                   "INSTR_COUNT is the sum of the instructions in the source nodes "
-                                  "of the chunk's edges."},
+                                  "of the chunk's edges; a complete trace has the instructions "
+                                  "of its thread."},
     [CHECK_TRACE_SEQUENCE] = {"trace-sequence", "3.7.1",
                               "A sequence has no characters after its last edge."},
     [CHECK_TRACE_COUNTS] =

@@ -140,10 +140,6 @@ static void check_lines(struct check *check, const struct dcfg_process *process,
                        "%" PRIu32 " bytes at 0x%" PRIx64 " are not within the image of %" PRIu64
                        " bytes",
                        line->size, line->offset, image->size);
-        if (line->instructions > line->size)
-            check_fail(check, CHECK_LINE_INSTRUCTIONS, &location,
-                       "%" PRIu32 " instructions in %" PRIu32 " bytes", line->instructions,
-                       line->size);
     }
 }
 
@@ -205,73 +201,6 @@ static int check_image_ids(struct check *check, const struct dcfg_process *proce
     return 0;
 }
 
-/* --- instructions in two blocks -------------------------------------------------------------- */
-
-/* An instruction with known address and size. */
-struct known {
-    uint64_t offset;
-    uint32_t image, size, block;
-};
-
-static int compare_known(const void *left, const void *right)
-{
-    const struct known *a = left;
-    const struct known *b = right;
-    if (a->image != b->image)
-        return a->image < b->image ? -1 : 1;
-    if (a->offset != b->offset)
-        return a->offset < b->offset ? -1 : 1;
-    if (a->size != b->size)
-        return a->size < b->size ? -1 : 1;
-    return (a->block > b->block) - (a->block < b->block);
-}
-
-/* The last instruction of a block has known address and size; with two instructions, so has the
- * first. */
-static size_t list_known(const struct check_process *view, struct known *known)
-{
-    size_t count = 0;
-    for (uint32_t b = 0; b < view->blocks; b++) {
-        const struct dcfg_block *block = &view->process->blocks[b];
-        uint32_t image = view->image_of[b];
-        if (wrong_instructions(block))
-            continue;
-        known[count++] = (struct known){.offset = block->offset + block->last_instruction,
-                                        .image = image,
-                                        .size = block->size - block->last_instruction,
-                                        .block = b};
-        if (block->instructions == 2)
-            known[count++] = (struct known){.offset = block->offset,
-                                            .image = image,
-                                            .size = block->last_instruction,
-                                            .block = b};
-    }
-    return count;
-}
-
-static int check_overlaps(struct check *check, const struct check_process *view,
-                          struct bt_error *error)
-{
-    struct known *known = malloc(((size_t)view->blocks * 2 + 1) * sizeof *known);
-    if (!known)
-        return bt_fail(error, BT_MEMORY, "no memory for %" PRIu32 " blocks", view->blocks);
-    size_t count = list_known(view, known);
-    qsort(known, count, sizeof *known, compare_known);
-    for (size_t i = 1; i < count; i++) {
-        const struct known *a = &known[i - 1];
-        const struct known *b = &known[i];
-        const struct check_location location = {
-            .kind = CHECK_AT_BLOCK, .process = view->process, .number = b->block};
-        if (a->image == b->image && a->offset == b->offset && a->size == b->size)
-            check_fail(check, CHECK_BLOCK_OVERLAP, &location,
-                       "block %" PRIu32 " and block %" PRIu32
-                       " both have the instruction at 0x%" PRIx64 " of the image",
-                       check_node_id(view, b->block), check_node_id(view, a->block), b->offset);
-    }
-    free(known);
-    return 0;
-}
-
 int check_tables(struct check *check, const struct check_process *view, struct bt_error *error)
 {
     const struct dcfg_process *process = view->process;
@@ -288,6 +217,5 @@ int check_tables(struct check *check, const struct check_process *view, struct b
         check_lines(check, process, image);
         check_blocks(check, process, image);
     }
-    int result = check_image_ids(check, process, error);
-    return result == 0 ? check_overlaps(check, view, error) : result;
+    return check_image_ids(check, process, error);
 }

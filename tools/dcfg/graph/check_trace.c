@@ -297,6 +297,18 @@ static void compare_counts(struct trace_check *trace)
     trace->touched_count = 0;
 }
 
+/* A complete trace has all instructions of its thread. */
+static void compare_instructions(struct trace_check *trace)
+{
+    const struct dcfg_process *process = trace->view.process;
+    if (trace->whole && trace->thread < process->threads_counted &&
+        trace->instructions < process->thread_instructions[trace->thread])
+        fail_here(trace, CHECK_TRACE_INSTRUCTIONS, 0,
+                  "the trace of thread %" PRIu32 " is complete and has %" PRIu64
+                  " instructions, and the graph has %" PRIu64,
+                  trace->thread, trace->instructions, process->thread_instructions[trace->thread]);
+}
+
 /* 0 or a negative code. */
 static int check_thread(struct trace_check *trace, uint32_t thread, struct bt_error *error)
 {
@@ -324,8 +336,12 @@ static int check_thread(struct trace_check *trace, uint32_t thread, struct bt_er
         if (result < 0)
             return result;
     }
-    if (result == 0)
+    if (result == 0) {
+        uint64_t before = trace->check->total;
         compare_counts(trace);
+        if (trace->check->total == before)
+            compare_instructions(trace);
+    }
     return result;
 }
 

@@ -58,6 +58,9 @@ static void try_breaking(const struct breaking *breaking, bool in_trace)
 
 #define PROCESS "PROCESSES[1][1]"
 #define IMAGE   PROCESS ".IMAGES[1][3]"
+#define BUS(rows)                                                                                  \
+    " 'BUSTAP_BUS': {'UNIT': 'instruction', 'BLOCKS': [['NODE_ID', 'CERTAIN', 'UNEXPLAINED', "     \
+    "'FETCHES'], " rows "]}, 'FILE_NAMES'"
 
 static const struct breaking graph_breakings[] = {
     /* 1.1 to 1.2.5, and ids */
@@ -104,6 +107,18 @@ static const struct breaking graph_breakings[] = {
      "9 bytes", false},
     {"[2, 10, '0x100', 9, 2]", "[2, 10, '0x100', 9, 10]", CHECK_LINE_INSTRUCTIONS,
      IMAGE ".SOURCE_DATA[1]", "10 instructions", false},
+    {"[2, 10, '0x100', 9, 2]", "[2, 10, '0x100', 9, 0]", CHECK_LINE_INSTRUCTIONS,
+     IMAGE ".SOURCE_DATA[1]", "0 instructions", false},
+    {"[2, 10, '0x100', 9, 2]", "[2, 10, '0x100', 9, 3]", CHECK_LINE_INSTRUCTIONS,
+     IMAGE ".SOURCE_DATA[1]", "2 to 2", false},
+    {"[2, 10, '0x100', 9, 2]", "[2, 10, '0x104', 13, 3]", CHECK_LINE_INSTRUCTIONS,
+     IMAGE ".SOURCE_DATA[1]", "4 to 4", false},
+    {"[2, 10, '0x100', 9, 2]", "[2, 10, '0x106', 5, 1]", CHECK_LINE_INSTRUCTIONS,
+     IMAGE ".SOURCE_DATA[1]", "begins within an instruction", false},
+    {"[2, 10, '0x100', 9, 2]", "[2, 10, '0x201', 2, 1]", CHECK_LINE_INSTRUCTIONS,
+     IMAGE ".SOURCE_DATA[1]", "begins within an instruction", false},
+    {"[2, 10, '0x100', 9, 2]", "[2, 10, '0x200', 9, 8]", CHECK_LINE_INSTRUCTIONS,
+     IMAGE ".SOURCE_DATA[1]", "3 to 7", false},
     /* 2.13 */
     {"4096, {\n", "516, {\n", CHECK_BLOCK_RANGE, IMAGE ".BASIC_BLOCKS[6]", "516", false},
     {"[4, '0x100', 9, 2, 4, 3]", "[4, '0x100', 9, 2, 9, 3]", CHECK_BLOCK_INSTRUCTIONS,
@@ -117,7 +132,13 @@ static const struct breaking graph_breakings[] = {
     {"[4, '0x100', 9, 2, 4, 3]", "[4, '0x107', 4, 2, 2, 3]", CHECK_BLOCK_OVERLAP,
      IMAGE ".BASIC_BLOCKS[2]", "block 9", false},
     {"[4, '0x100', 9, 2, 4, 3]", "[4, '0x109', 9, 2, 2, 3]", CHECK_BLOCK_OVERLAP,
-     IMAGE ".BASIC_BLOCKS[2]", "block 9", false},
+     IMAGE ".BASIC_BLOCKS[1]", "block 9 begins, too", false},
+    {"[6, '0x111', 1, 1, 0, 2]", "[6, '0x201', 1, 1, 0, 2]", CHECK_BLOCK_OVERLAP,
+     IMAGE ".BASIC_BLOCKS[4]", "where block 7 has not ended", true},
+    {"[6, '0x111', 1, 1, 0, 2]", "[6, '0x204', 1, 1, 0, 2]", CHECK_BLOCK_OVERLAP,
+     IMAGE ".BASIC_BLOCKS[6]", "where block 6 begins, too", true},
+    {"[8, '0x204', 1, 1, 0, 3]", "[8, '0xff', 4, 1, 0, 3]", CHECK_BLOCK_OVERLAP,
+     IMAGE ".BASIC_BLOCKS[1]", "where block 8 has not ended", true},
     {"[8, '0x204', 1, 1, 0, 3]", "[8, '0x204', 1, 1, 0, 4]", CHECK_BLOCK_COUNT,
      IMAGE ".BASIC_BLOCKS[6]", "block 8", false},
     {"[8, '0x204', 1, 1, 0, 3]", "[8, '0x204', 1, 1, 0, 3], [10, '0x300', 1, 1, 0]",
@@ -174,17 +195,29 @@ static const struct breaking graph_breakings[] = {
      "UNKNOWN", false},
     {"[9, 5, 4, 13, [1, 0]]", "[9, 5, 4, 1, [1, 0]]", CHECK_EDGE_ENDS, PROCESS ".EDGES[9]", "ENTRY",
      true},
-    {"[10, 5, 6, 18,", "[10, 5, 6, 17,", CHECK_EDGE_ADDRESSES, PROCESS ".EDGES[10]", "REP", false},
+    {"[10, 5, 6, 18,", "[10, 5, 6, 17,", CHECK_EDGE_ADDRESSES, PROCESS ".EDGES[10]", "REP", true},
+    {"[4, '0x100', 9, 2, 4, 3]", "[4, '0x100', 10, 2, 4, 3]", CHECK_EDGE_ADDRESSES,
+     PROCESS ".EDGES[3]", "0x400109, within the last instruction of block 4", true},
     {"[9, 5, 4, 13, [1, 0]]", "[9, 5, 4, 18, [1, 0]]", CHECK_EDGE_ADDRESSES, PROCESS ".EDGES[9]",
      "FALL_THROUGH", false},
     {"[10, 5, 6, 18,", "[10, 5, 6, 13,", CHECK_EDGE_ADDRESSES, PROCESS ".EDGES[10]", "directly",
      false},
+    {"'DIRECT_CONDITIONAL_BRANCH'", "'DIRECT_UNCONDITIONAL_BRANCH'", CHECK_EDGE_KINDS,
+     PROCESS ".EDGES[5]", "FALL_THROUGH out of block 7, and edge 4", false},
+    {"'DIRECT_CONDITIONAL_BRANCH'", "'INDIRECT_UNCONDITIONAL_BRANCH'", CHECK_EDGE_KINDS,
+     PROCESS ".EDGES[10]", "INDIRECT_UNCONDITIONAL_BRANCH", false},
+    {"'DIRECT_CONDITIONAL_BRANCH'", "'RETURN'", CHECK_EDGE_KINDS, PROCESS ".EDGES[5]", "RETURN",
+     true},
+    {"[11, 6, 2, 2, [1, 1]]", "[11, 6, 2, 2, [1, 1]], [12, 4, 7, 5, [0, 0]]", CHECK_FORMAT, "",
+     "no edge type", false},
+    {"[5, 7, 8, 18, [2, 1]]", "[5, 7, 8, 18, [2, 1]], [12, 4, 7, 6, [0, 0]]", CHECK_EDGE_KINDS,
+     PROCESS ".EDGES[6]", "RETURN out of block 4, and edge 2", true},
     {"[10, 5, 6, 18, [1, 1]]", "[10, 5, 6, 18, [1, 0]], [12, 5, 6, 18, [0, 1]]", CHECK_EDGE_TWICE,
      PROCESS ".EDGES[11]", "edge 12 is edge 10", false},
     {"[11, 6, 2, 2, [1, 1]]", "[11, 6, 2, 2, [1, 1]], [12, 6, 8, 6, [0, 0]]", CHECK_EDGE_TAKEN,
      PROCESS ".EDGES[12]", "no thread", false},
     {"[11, 6, 2, 2, [1, 1]]", "[11, 6, 2, 2, [1, 1]], [12, 5, 6, 7, [0, 0]]", CHECK_EDGE_TAKEN,
-     PROCESS ".EDGES[12]", "bypasses", false},
+     PROCESS ".EDGES[12]", "bypasses", true},
     {"[11, 6, 2, 2, [1, 1]]", "[11, 6, 2, 2, [1, 1, 0]]", CHECK_EDGE_THREADS, PROCESS ".EDGES",
      "3 counts", false},
     {"[9, 5, 4, 13, [1, 0]]", "[9, 5, 4, 13, [1]]", CHECK_EDGE_THREADS, PROCESS ".EDGES[9]",
@@ -217,6 +250,14 @@ static const struct breaking graph_breakings[] = {
      CHECK_ROUTINE_NODES, IMAGE ".BASIC_BLOCKS[7]", "in no routine", true},
     {"[11, 6, 2, 2, [1, 1]]", "[11, 6, 2, 2, [1, 1]], [12, 9, 9, 13, [0, 1]]", CHECK_INSTRUCTIONS,
      PROCESS ".INSTR_COUNT_PER_THREAD[1]", "have 10", true},
+    {" 'FILE_NAMES'", BUS("[4, 1, 1, 1], [10, 0, 0, 0]"), CHECK_BUS_BLOCKS, "BUSTAP_BUS.BLOCKS[2]",
+     "10 is no block", false},
+    {" 'FILE_NAMES'", BUS("[4, 1, 1, 1], [4, 0, 0, 0]"), CHECK_BUS_BLOCKS, "BUSTAP_BUS.BLOCKS[2]",
+     "block 4 occurs twice", false},
+    {" 'FILE_NAMES'", BUS("[4, 2, 2, 1]"), CHECK_BUS_COUNTS, "BUSTAP_BUS.BLOCKS[1]",
+     "2 certain and 2 unexplained executions, and its count is 3", false},
+    {" 'FILE_NAMES'", BUS("[9, 5, 18446744073709551615, 1]"), CHECK_BUS_COUNTS,
+     "BUSTAP_BUS.BLOCKS[1]", "count is 5", false},
     {"[23, 9]", "[22, 10]", CHECK_INSTRUCTIONS, PROCESS ".INSTR_COUNT_PER_THREAD[0]", "23", false},
     {NULL, NULL, CHECK_RULES, NULL, NULL, false}};
 
@@ -333,6 +374,10 @@ static void test_allowed(void)
         {"[1, '0x400000', 4096, {\n", "[0, '0x400000', 4096, {}], [1, '0x400000', 4096, {\n"},
         {"[26, 'UNKNOWN']", "[26, 'UNKNOWN'], [27, 'INTERRUPT']"},
         {"'0x109'", "265"},
+        {" 'FILE_NAMES'", BUS("[4, 2, 1, 1], [9, 0, 0, 0]")},
+        {"[2, 10, '0x100', 9, 2]", "[2, 10, '0x100', 9, 2], [2, 11, '0x104', 19, 6]"},
+        {"[2, 10, '0x100', 9, 2]", "[2, 10, '0xf0', 30, 15]"}, /* 12 in 16 bytes without a block */
+        {"[6, '0x111', 1, 1, 0, 2]", "[6, '0x111', 3, 1, 0, 2]"},
         {"[9, [9], [9], 4]", "['0x9', [9], ['9'], 4]"},
         {"'MAJOR_VERSION': 1", "'NEW_TAG': {'A': [[1]]}, 'MAJOR_VERSION': 0"}};
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {

@@ -48,8 +48,4 @@ fi
 grep -qx 14 sum
 build changed.json changed_*.byu.gz --image changed_code
 [ "$(doubles changed.json | wc -l)" -eq 1 ]
-bustap dcfg blocks --csv changed.json | grep "$(doubles changed.json)" | cut -d , -f 1,5,6 | sort >blocks
-diff - blocks <<'END'
-4,6,4
-6,6,2
-END
+bustap dcfg blocks --csv changed.json | grep "$(doubles changed.json)" | cut -d , -f 1 | sort | diff - <(printf '%s\n' 4 6)

@@ -102,23 +102,6 @@ static int print(const struct annotate_settings *settings, struct annotation *an
                                        : annotate_table_print(annotation, settings->form, error);
 }
 
-/* Says what code is missing, so that the blocks without instructions are no surprise. */
-static void print_notes(const struct annotation *annotation)
-{
-    const struct annotate_graph *graph = annotation->graph;
-    for (uint32_t i = 0; i < graph->view->process->image_count; i++) {
-        const char *missing = graph_code_missing(graph->code, i);
-        if (missing && annotation->codeless[i])
-            fprintf(stderr, "bustap: %s: its blocks are shown without instructions\n",
-                    PRINTABLE(missing));
-    }
-    if (annotation->differing > 0)
-        fprintf(stderr,
-                "bustap: the code of %" PRIu64 " block%s is not what was executed: was a program "
-                "built again?\n",
-                annotation->differing, annotation->differing == 1 ? "" : "s");
-}
-
 static int annotate(const struct annotate_settings *settings, const struct view *view,
                     const char *const *functions, size_t count, struct bt_error *error)
 {
@@ -139,7 +122,7 @@ static int annotate(const struct annotate_settings *settings, const struct view 
     if (result == 0)
         result = print(settings, &annotation, error);
     if (result == 0)
-        print_notes(&annotation);
+        annotation_put_notes(&annotation, stderr);
     annotation_clear(&annotation);
     annotate_graph_clear(&graph);
     return result;

@@ -1,6 +1,7 @@
 #include "tools/dcfg/annotation.h"
 
 #include "formats/base/grow.h"
+#include "formats/base/printable.h"
 #include "formats/base/saturating.h"
 #include "tools/dcfg/annotation_lanes.h"
 
@@ -365,4 +366,20 @@ uint32_t annotation_edges(const struct annotation *annotation, const struct anno
         edges[at] = edge;
     }
     return found;
+}
+
+void annotation_put_notes(const struct annotation *annotation, FILE *out)
+{
+    const struct annotate_graph *graph = annotation->graph;
+    for (uint32_t i = 0; i < graph->view->process->image_count; i++) {
+        const char *missing = graph_code_missing(graph->code, i);
+        if (missing && annotation->codeless[i])
+            fprintf(out, "bustap: %s: its blocks are shown without instructions\n",
+                    PRINTABLE(missing));
+    }
+    if (annotation->differing > 0)
+        fprintf(out,
+                "bustap: the code of %" PRIu64 " block%s is not what was executed: was a program "
+                "built again?\n",
+                annotation->differing, annotation->differing == 1 ? "" : "s");
 }

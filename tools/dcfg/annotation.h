@@ -5,6 +5,8 @@
 #include "tools/dcfg/annotate_graph.h"
 #include "tools/symbols/disassemble.h"
 
+#include <stdio.h>
+
 #define ANNOTATION_LANES 8u /* jumps side by side */
 
 enum annotation_kind {
@@ -80,5 +82,8 @@ bool annotation_target(const struct annotation *annotation, const struct annotat
  * target, the most frequent ones first, `most` at most. *all becomes their number. */
 uint32_t annotation_edges(const struct annotation *annotation, const struct annotation_row *row,
                           uint32_t *edges, uint32_t most, uint32_t *all);
+
+/* Prints what code is missing, so that blocks without instructions are no surprise. */
+void annotation_put_notes(const struct annotation *annotation, FILE *out);
 
 #endif

@@ -1,8 +1,7 @@
 #include "tools/common/commands.h"
 
 #include "tools/common/callgrind_file.h"
-#include "tools/dcfg/graph/call_graph.h"
-#include "tools/dcfg/view_command.h"
+#include "tools/dcfg/annotation.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,11 +9,26 @@
 
 #define BLOCK_LINES_MAX 1000u /* maximum number of lines of a block that are listed separately */
 
+#define FILES_MAX 64u /* --image */
+
 struct callgrind_settings {
     const char *process;
+    const char *files[FILES_MAX];
+    size_t file_count;
 };
 
+static int take_image(void *settings, const char *argument, struct bt_error *error)
+{
+    struct callgrind_settings *callgrind = settings;
+    if (callgrind->file_count == FILES_MAX)
+        return bt_fail(error, BT_USAGE, "--image: more than %u files", FILES_MAX);
+    callgrind->files[callgrind->file_count++] = argument;
+    return 0;
+}
+
 static const struct option_row callgrind_options[] = {
+    {OPTION_CALL, 0, "image", "ELF[@LOAD]",
+     "read code from this file, not from the one that the graph names; may repeat", 0, take_image},
     {OPTION_TEXT, 0, "process", "ID", VIEW_PROCESS_HELP,
      offsetof(struct callgrind_settings, process), NULL},
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
@@ -23,8 +37,9 @@ static const struct option_row callgrind_options[] = {
 struct callgrind_writer {
     const struct view *view;
     const struct dcfg_process *process;
-    struct call_graph calls;
-    bool *image_named;    /* by image: the name is written */
+    const struct call_graph *calls;
+    struct annotation *annotation; /* of the function being written */
+    bool *image_named;             /* by image: the name is written */
     bool *file_named;     /* by number of the file name in the graph: the name is written */
     bool *function_named; /* by function: the name is written */
     FILE *out;
@@ -56,7 +71,7 @@ static void put_function(struct callgrind_writer *file, const char *key, uint32_
 {
     struct code_location location;
     char address[24];
-    names_of_block(file->view->names, file->calls.functions[function].entry, &location);
+    names_of_block(file->view->names, file->calls->functions[function].entry, &location);
     snprintf(address, sizeof address, "0x%" PRIx64, location.address);
     callgrind_put_name(key, function + 1, location.symbol ? location.symbol : address,
                        &file->function_named[function], file->out);
@@ -73,8 +88,8 @@ static void go_to(struct callgrind_writer *file, const struct code_location *loc
     *source = source_number(location);
 }
 
-/* Divides a block's instructions among its lines, in proportion to their bytes. */
-static void put_block(struct callgrind_writer *file, uint32_t block, uint32_t *source)
+/* A block without code: divides its instructions among its lines, in proportion to their bytes. */
+static void put_lines(struct callgrind_writer *file, uint32_t block, uint32_t *source)
 {
     const struct dcfg_block *row = &file->process->blocks[block];
     uint32_t image = dcfg_image_of_block(file->process, block);
@@ -105,6 +120,69 @@ static void put_block(struct callgrind_writer *file, uint32_t block, uint32_t *s
     } while (at < end);
 }
 
+/* The location of an address in the image of a block. */
+static void locate(const struct callgrind_writer *file, uint32_t block, uint64_t address,
+                   struct code_location *location)
+{
+    const uint32_t image = dcfg_image_of_block(file->process, block);
+    names_at(file->view->names, image, address - file->process->images[image].load_address,
+             location);
+}
+
+static bool is_conditional(enum dcfg_edge_type type)
+{
+    return type == DCFG_EDGE_CONDITIONAL_BRANCH || type == DCFG_EDGE_DIRECT_CONDITIONAL_BRANCH ||
+           type == DCFG_EDGE_INDIRECT_CONDITIONAL_BRANCH;
+}
+
+/* A jump is a line with count and target, and one with the jump's own position. */
+static void put_jump(struct callgrind_writer *file, const struct annotation_jump *jump,
+                     uint32_t *source)
+{
+    const struct dcfg_edges *edges = &file->process->edges;
+    const uint32_t block = file->annotation->rows[jump->from].block;
+    const uint32_t target = dcfg_find_block(file->process, edges->targets[jump->edge]);
+    struct code_location from;
+    struct code_location to;
+    locate(file, block,
+           dcfg_block_address(file->process, block) + file->process->blocks[block].last_instruction,
+           &from);
+    names_of_block(file->view->names, target, &to);
+    if (jump->count == 0)
+        return;
+    go_to(file, &from, source);
+    if (source_number(&to) != *source)
+        put_source(file, "jfi", &to);
+    if (is_conditional(edges->types[jump->edge]))
+        fprintf(file->out, "jcnd=%" PRIu64 "/%" PRIu64, jump->count,
+                file->view->profile.executions[block]);
+    else
+        fprintf(file->out, "jump=%" PRIu64, jump->count);
+    fprintf(file->out, " 0x%" PRIx64 " %" PRIu32 "\n0x%" PRIx64 " %" PRIu32 "\n", to.address,
+            to.line, from.address, from.line);
+}
+
+/* The rows of the annotated function, each block with its jumps after it. */
+static void put_rows(struct callgrind_writer *file, uint32_t *source)
+{
+    const struct annotation *annotation = file->annotation;
+    uint32_t jump = 0;
+    for (uint32_t r = 0; r < annotation->row_count; r++) {
+        const struct annotation_row *row = &annotation->rows[r];
+        struct code_location location;
+        if (row->kind == ANNOTATION_BLOCK) {
+            put_lines(file, row->block, source);
+        } else if (row->kind == ANNOTATION_INSTRUCTION && row->instructions > 0) {
+            locate(file, row->block, row->address, &location);
+            go_to(file, &location, source);
+            fprintf(file->out, "0x%" PRIx64 " %" PRIu32 " %" PRIu64 "\n", row->address,
+                    location.line, row->instructions);
+        }
+        for (; jump < annotation->jump_count && annotation->jumps[jump].from == r; jump++)
+            put_jump(file, &annotation->jumps[jump], source);
+    }
+}
+
 static void put_call(struct callgrind_writer *file, const struct graph_call *call, uint32_t *source)
 {
     const struct dcfg_block *row = &file->process->blocks[call->source];
@@ -115,7 +193,7 @@ static void put_call(struct callgrind_writer *file, const struct graph_call *cal
     struct code_location entry;
     names_at(file->view->names, image, row->offset + row->last_instruction, &from);
     names_of_block(file->view->names, call->target, &to);
-    names_of_block(file->view->names, file->calls.functions[call->callee].entry, &entry);
+    names_of_block(file->view->names, file->calls->functions[call->callee].entry, &entry);
     go_to(file, &from, source);
     put_image(file, "cob", other_image);
     put_source(file, "cfi", &entry);
@@ -126,23 +204,26 @@ static void put_call(struct callgrind_writer *file, const struct graph_call *cal
             call->cost);
 }
 
-static void put_function_costs(struct callgrind_writer *file, uint32_t function)
+static int put_function_costs(struct callgrind_writer *file, uint32_t function,
+                              struct bt_error *error)
 {
-    const struct call_graph *calls = &file->calls;
+    const struct call_graph *calls = file->calls;
     struct code_location entry;
+    if (annotation_of(file->annotation, function, error) < 0)
+        return error->code;
     names_of_block(file->view->names, calls->functions[function].entry, &entry);
     uint32_t source = source_number(&entry);
     putc('\n', file->out);
     put_image(file, "ob", dcfg_image_of_block(file->process, calls->functions[function].entry));
     put_source(file, "fl", &entry);
     put_function(file, "fn", function);
-    for (uint32_t i = calls->first_block[function]; i < calls->first_block[function + 1]; i++)
-        put_block(file, calls->blocks[i], &source);
+    put_rows(file, &source);
     for (uint32_t i = calls->first_call[function]; i < calls->first_call[function + 1]; i++)
         put_call(file, &calls->calls[i], &source);
+    return 0;
 }
 
-static void put_profile(struct callgrind_writer *file)
+static int put_profile(struct callgrind_writer *file, struct bt_error *error)
 {
     const struct dcfg_process *process = file->process;
     const char *command = process->image_count > 0
@@ -151,56 +232,67 @@ static void put_profile(struct callgrind_writer *file)
     const struct callgrind_head head = {.process = process->id,
                                         .command = command ? command : "???",
                                         .totals = {file->view->profile.total}};
+    int result = 0;
     callgrind_put_head(&head, file->out);
-    for (uint32_t f = 0; f < file->calls.function_count && !ferror(file->out); f++)
-        put_function_costs(file, f);
-    callgrind_put_totals(&head, file->out);
+    for (uint32_t f = 0; f < file->calls->function_count && result == 0 && !ferror(file->out); f++)
+        result = put_function_costs(file, f, error);
+    if (result == 0)
+        callgrind_put_totals(&head, file->out);
+    return result;
 }
 
-static int print_profile(const struct view *view, struct bt_error *error)
+static int print_profile(const struct view *view, struct annotation *annotation,
+                         struct bt_error *error)
 {
-    struct callgrind_writer file = {.view = view, .process = view->process, .out = stdout};
-    if (call_graph_make(&file.calls, &view->profile, view->names, error) < 0)
-        return error->code;
+    struct callgrind_writer file = {.view = view,
+                                    .process = view->process,
+                                    .calls = &annotation->graph->calls,
+                                    .annotation = annotation,
+                                    .out = stdout};
     file.image_named = calloc((size_t)view->process->image_count + 1, sizeof(bool));
     file.file_named = calloc((size_t)view->graph->file_name_count + 2, sizeof(bool));
-    file.function_named = calloc((size_t)file.calls.function_count + 1, sizeof(bool));
+    file.function_named = calloc((size_t)file.calls->function_count + 1, sizeof(bool));
     int result = file.image_named && file.file_named && file.function_named
-                     ? 0
+                     ? put_profile(&file, error)
                      : bt_fail(error, BT_MEMORY, "no memory for the names of %" PRIu32 " functions",
-                               file.calls.function_count);
-    if (result == 0)
-        put_profile(&file);
+                               file.calls->function_count);
     free(file.image_named);
     free(file.file_named);
     free(file.function_named);
-    call_graph_clear(&file.calls);
+    return result;
+}
+
+static int callgrind(const struct view *view, const void *settings, struct bt_error *error)
+{
+    const struct callgrind_settings *callgrind = settings;
+    struct annotate_graph graph;
+    struct annotation annotation = {.graph = NULL};
+    int result = annotate_graph_make(&graph, view, callgrind->files, callgrind->file_count, error);
+    if (result == 0)
+        result = annotation_make(&annotation, &graph, DISASSEMBLE_INTEL, false, error);
+    if (result == 0)
+        result = print_profile(view, &annotation, error);
+    if (result == 0)
+        annotation_put_notes(&annotation, stderr);
+    annotation_clear(&annotation);
+    annotate_graph_clear(&graph);
     return result;
 }
 
 static int callgrind_main(struct invocation *call)
 {
     struct callgrind_settings settings = {0};
-    struct bt_error error = {0};
-    int status;
-    if (!command_options(call, &settings, &status))
-        return status;
-    if (call->count != 1)
-        return command_usage(call, "one graph is needed");
-    struct view view;
-    int result = view_open(&view, call->arguments[0], settings.process, &error);
-    if (result == 0)
-        result = print_profile(&view, &error);
-    view_close(&view);
-    return result < 0 ? command_failure(&error) : STATUS_GOOD;
+    return view_one_main(call, &settings, &settings.process, callgrind);
 }
 
 const struct command dcfg_callgrind_command = {
     .name = "callgrind",
     .operands = "FILE",
     .summary = "print a profile for KCachegrind and callgrind_annotate",
-    .details = "Prints a graph as a profile in Callgrind's format: instructions by function, "
-               "line and address, and calls. A graph has no call stacks, so the inclusive cost "
+    .details = "Prints a graph as a profile in Callgrind's format: each instruction with its "
+               "executions, jumps, and calls. The code is read from the files that the graph "
+               "names; a block without code is divided among its source lines. A graph has no call "
+               "stacks, so the inclusive cost "
                "of a function is divided among its callers in proportion to their calls.",
     .options = callgrind_options,
     .run = callgrind_main,

@@ -14,13 +14,13 @@ static const struct option_row dot_options[] = {
      offsetof(struct dot_settings, routine), NULL},
     {OPTION_COUNT, 0, "min-count", "N", "leave out blocks and edges executed less than N times",
      offsetof(struct dot_settings, minimum), NULL},
-    {OPTION_TEXT, 0, "process", "ID", "process to use, if the file has several",
-     offsetof(struct dot_settings, process), NULL},
+    {OPTION_TEXT, 0, "process", "ID", VIEW_PROCESS_HELP, offsetof(struct dot_settings, process),
+     NULL},
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
-static int draw(const struct view *view, const struct dot_settings *settings,
-                struct bt_error *error)
+static int draw(const struct view *view, const void *given, struct bt_error *error)
 {
+    const struct dot_settings *settings = given;
     uint32_t routine = DCFG_NONE;
     if (settings->routine &&
         find_routine(&routine, view->process, view->names, settings->routine, error) < 0)
@@ -31,18 +31,7 @@ static int draw(const struct view *view, const struct dot_settings *settings,
 static int dot_main(struct invocation *call)
 {
     struct dot_settings settings = {0};
-    struct bt_error error = {0};
-    int status;
-    if (!command_options(call, &settings, &status))
-        return status;
-    if (call->count != 1)
-        return command_usage(call, "one graph is needed");
-    struct view view;
-    int result = view_open(&view, call->arguments[0], settings.process, &error);
-    if (result == 0)
-        result = draw(&view, &settings, &error);
-    view_close(&view);
-    return result < 0 ? command_failure(&error) : STATUS_GOOD;
+    return view_one_main(call, &settings, &settings.process, draw);
 }
 
 const struct command dcfg_dot_command = {

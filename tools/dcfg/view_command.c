@@ -111,6 +111,24 @@ int view_print(const struct view *view, enum view_form form, const struct table 
     return 0;
 }
 
+int view_one_main(struct invocation *call, void *settings, const char *const *process,
+                  int (*show)(const struct view *view, const void *settings,
+                              struct bt_error *error))
+{
+    struct bt_error error = {0};
+    int status;
+    if (!command_options(call, settings, &status))
+        return status;
+    if (call->count != 1)
+        return command_usage(call, "one graph is needed");
+    struct view view;
+    int result = view_open(&view, call->arguments[0], *process, &error);
+    if (result == 0)
+        result = show(&view, settings, &error);
+    view_close(&view);
+    return result < 0 ? command_failure(&error) : STATUS_GOOD;
+}
+
 int view_list_main(struct invocation *call, const char *const *orders,
                    int (*print)(const struct view *view, const struct view_list *list,
                                 struct bt_error *error))

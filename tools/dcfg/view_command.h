@@ -34,6 +34,13 @@ int view_choose_form(enum view_form *form, bool csv, bool json, struct bt_error 
 int view_print(const struct view *view, enum view_form form, const struct table *table,
                const char *key, const char *count_key, size_t count);
 
+/* Runs a command with one operand, a graph: reads the options, opens the graph, shows the process
+ * whose id is *process then, and returns the exit status. show returns 0 or a negative code and
+ * fills in the error. */
+int view_one_main(struct invocation *call, void *settings, const char *const *process,
+                  int (*show)(const struct view *view, const void *settings,
+                              struct bt_error *error));
+
 #define VIEW_PROCESS_HELP "process to use, if the file has several"
 
 /* Settings of a command that lists parts of a graph. */

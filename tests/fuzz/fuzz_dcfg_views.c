@@ -60,7 +60,11 @@ static void compare(const struct view views[2], bool same, FILE *out)
     struct bt_error error;
     struct graph_diff diff;
     const struct graph_profile *const profiles[2] = {&views[0].profile, &views[1].profile};
-    expect(graph_diff_make(&diff, profiles, &error) == 0);
+    const struct names *const names[2] = {views[0].names, views[1].names};
+    expect(graph_diff_make(&diff, profiles, names, &error) == 0);
+    expect(!same || !diff.differ);
+    graph_diff_clear(&diff);
+    expect(graph_diff_make(&diff, profiles, NULL, &error) == 0);
     expect(!same || !diff.differ);
     struct diff_rows rows = {.views = views, .diff = &diff};
     for (int kind = 0; kind < GRAPH_DIFF_KINDS; kind++)

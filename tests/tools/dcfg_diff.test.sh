@@ -57,3 +57,27 @@ sort verdict | cut -d, -f 1,3,4,6,7 | awk -F, -v OFS=, '{ t = $2; $2 = $3; $3 = 
     sed 's/^kind,a,b,/kind,b,a,/' | sort)
 different --json --top 1 a.json b.json
 jq -e '.differ and .totals.blocks.only_in_a == 2 and (.edges | length) == 1 and .blocks[0].change == 200' verdict >/dev/null
+
+# --- by function: another build has its functions elsewhere, and another file name ---
+jq '.PROCESSES[1][1].IMAGES[1][3] |= (
+        def move: if . == "0x1100" or . == "0x1104" or . == "0x1110" or . == "0x1113" then
+            {"0x1100": "0x2140", "0x1104": "0x2144", "0x1110": "0x2150", "0x1113": "0x2153"}[.] else . end;
+        walk(if type == "string" then move else . end))
+    | walk(if . == "/opt/example/example" then "/opt/example/example.O2" else . end)' a.json >built.json
+different a.json built.json
+same --by-function a.json built.json
+same --by-function built.json a.json
+unquote() { sed 's/"power[^"]*\(""[^"]*\)*"/power/'; } # the name with a comma
+# what the table of blocks of both graphs, joined by symbol and offset, has
+make_dcfg --outer 17 --load 0x10000 more.json
+different --by-function --csv built.json more.json
+awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+    $1 == "block" { print $(at["symbol"]), $(at["symbol_offset"]), $(at["change"]) }' <(unquote <verdict) | sort >got
+for graph in built more; do
+    bustap dcfg blocks --csv $graph.json | unquote |
+        awk -F, -v graph=$graph 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+            { print graph, $(at["symbol"]), $(at["symbol_offset"]), $(at["executions"]) }'
+done | awk '{ change[$2 " " $3] += $1 == "more" ? $4 : -$4 }
+    END { for (k in change) if (change[k] != 0) print k, change[k] }' | sort >wanted
+diff wanted got
+[ "$(wc -l <got)" -gt 10 ]

@@ -10,10 +10,14 @@
 struct diff_settings {
     const char *process;
     uint64_t top;
+    bool by_function;
     bool csv, json;
 };
 
 static const struct option_row diff_options[] = {
+    {OPTION_FLAG, 0, "by-function", NULL,
+     "match blocks by function and offset in it, so that different builds compare",
+     offsetof(struct diff_settings, by_function), NULL},
     {OPTION_COUNT, 0, "top", "N", "print only the N largest changes of each kind",
      offsetof(struct diff_settings, top), NULL},
     {OPTION_TEXT, 0, "process", "ID", "process to use, if the files have several",
@@ -158,7 +162,8 @@ static int compare(struct view views[2], const struct diff_settings *settings, e
 {
     struct graph_diff diff;
     const struct graph_profile *const profiles[2] = {&views[0].profile, &views[1].profile};
-    int result = graph_diff_make(&diff, profiles, error);
+    const struct names *const names[2] = {views[0].names, views[1].names};
+    int result = graph_diff_make(&diff, profiles, settings->by_function ? names : NULL, error);
     if (result < 0)
         return result;
     result = print_diff(views, &diff, settings->top, form);

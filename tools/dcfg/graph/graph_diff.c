@@ -1,6 +1,7 @@
 #include "tools/dcfg/graph/graph_diff.h"
 
 #include "formats/base/saturating.h"
+#include "tools/dcfg/graph/match_functions.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +17,10 @@ struct keyed_row {
 struct graph_comparison {
     const struct graph_profile *profiles[2];
     const struct dcfg_process *processes[2];
-    uint32_t *images[2];       /* by image: its number in the union of both graphs' images */
-    uint32_t *nodes[2];        /* by block: its number in the union; then the special nodes */
-    uint64_t *instructions[2]; /* by routine */
+    uint32_t *images[2]; /* by image: its number in the union of both graphs' images */
+    uint32_t *nodes[2];  /* by block: its number in the union; then the special nodes */
+    struct function_place *places[2]; /* by block; NULL: blocks are matched by image and offset */
+    uint64_t *instructions[2];        /* by routine */
     struct keyed_row *keys[2];
     size_t key_counts[2];
     struct graph_diff *diff;
@@ -93,6 +95,23 @@ static void pair_images(struct graph_comparison *comparison, bool last_part, uin
     }
 }
 
+/* Builds of a program may have different file names: pairs the only image left in each graph. */
+static void pair_last(struct graph_comparison *comparison, uint32_t *number)
+{
+    uint32_t left[2] = {NONE, NONE};
+    for (unsigned side = 0; side < 2; side++)
+        for (uint32_t i = 0; i < comparison->processes[side]->image_count; i++) {
+            if (comparison->images[side][i] != NONE)
+                continue;
+            if (left[side] != NONE)
+                return;
+            left[side] = i;
+        }
+    if (left[0] != NONE && left[1] != NONE) {
+        comparison->images[0][left[0]] = comparison->images[1][left[1]] = (*number)++;
+    }
+}
+
 static int number_images(struct graph_comparison *comparison)
 {
     struct named *named[2];
@@ -106,6 +125,8 @@ static int number_images(struct graph_comparison *comparison)
     if (result == 0) {
         pair_images(comparison, false, &number, named);
         pair_images(comparison, true, &number, named);
+        if (comparison->places[0])
+            pair_last(comparison, &number);
         for (unsigned side = 0; side < 2; side++)
             for (uint32_t i = 0; i < comparison->processes[side]->image_count; i++)
                 if (comparison->images[side][i] == NONE)
@@ -125,6 +146,21 @@ static uint64_t node_of(const struct graph_comparison *comparison, unsigned side
                               : comparison->nodes[side][block];
 }
 
+static struct keyed_row key_of_block(const struct graph_comparison *comparison, unsigned side,
+                                     uint32_t block)
+{
+    const struct dcfg_process *process = comparison->processes[side];
+    const struct function_place *place =
+        comparison->places[side] ? &comparison->places[side][block] : NULL;
+    const bool named = place && place->function != DCFG_NONE;
+    return (struct keyed_row){
+        .high = named ? (UINT64_C(1) << 32) + place->function
+                      : comparison->images[side][dcfg_image_of_block(process, block)],
+        .low = named ? place->offset : process->blocks[block].offset,
+        .tie = process->blocks[block].size,
+        .row = block};
+}
+
 static void collect(struct graph_comparison *comparison, unsigned side, enum graph_diff_kind kind)
 {
     const struct dcfg_process *process = comparison->processes[side];
@@ -133,11 +169,7 @@ static void collect(struct graph_comparison *comparison, unsigned side, enum gra
                                                process->routine_count};
     for (uint32_t i = 0; i < counts[kind]; i++) {
         if (kind == GRAPH_DIFF_BLOCKS)
-            keys[i] = (struct keyed_row){
-                .high = comparison->images[side][dcfg_image_of_block(process, i)],
-                .low = process->blocks[i].offset,
-                .tie = process->blocks[i].size,
-                .row = i};
+            keys[i] = key_of_block(comparison, side, i);
         else if (kind == GRAPH_DIFF_EDGES)
             keys[i] =
                 (struct keyed_row){.high = node_of(comparison, side, process->edges.sources[i]),
@@ -281,7 +313,7 @@ static void sum_routines(const struct graph_comparison *comparison, unsigned sid
     }
 }
 
-static bool allocate(struct graph_comparison *comparison)
+static bool allocate(struct graph_comparison *comparison, bool by_function)
 {
     bool good = true;
     for (unsigned side = 0; side < 2; side++) {
@@ -295,21 +327,26 @@ static bool allocate(struct graph_comparison *comparison)
         comparison->instructions[side] =
             calloc((size_t)process->routine_count + 1, sizeof(uint64_t));
         comparison->keys[side] = malloc((most + 1) * sizeof(struct keyed_row));
-        good = good && comparison->images[side] && comparison->nodes[side] &&
-               comparison->instructions[side] && comparison->keys[side];
+        if (by_function)
+            comparison->places[side] =
+                calloc((size_t)process->block_count + 1, sizeof *comparison->places[side]);
+        good = good && (!by_function || comparison->places[side]) && comparison->images[side] &&
+               comparison->nodes[side] && comparison->instructions[side] && comparison->keys[side];
     }
     return good;
 }
 
 int graph_diff_make(struct graph_diff *diff, const struct graph_profile *const profiles[2],
-                    struct bt_error *error)
+                    const struct names *const *names, struct bt_error *error)
 {
     struct graph_comparison comparison = {.profiles = {profiles[0], profiles[1]},
                                           .processes = {profiles[0]->process, profiles[1]->process},
                                           .diff = diff,
                                           .node_count = DCFG_OTHER + 1};
     *diff = (struct graph_diff){.differ = false};
-    int result = allocate(&comparison) ? number_images(&comparison) : BT_MEMORY;
+    int result = allocate(&comparison, names) ? number_images(&comparison) : BT_MEMORY;
+    if (result == 0 && names)
+        result = match_functions(comparison.processes, names, comparison.images, comparison.places);
     if (result == 0) {
         sum_routines(&comparison, 0);
         sum_routines(&comparison, 1);
@@ -320,6 +357,7 @@ int graph_diff_make(struct graph_diff *diff, const struct graph_profile *const p
         result = compare_kind(&comparison, (enum graph_diff_kind)kind);
     for (unsigned side = 0; side < 2; side++) {
         free(comparison.images[side]);
+        free(comparison.places[side]);
         free(comparison.nodes[side]);
         free(comparison.instructions[side]);
         free(comparison.keys[side]);

@@ -4,6 +4,7 @@
 #define TOOLS_DCFG_GRAPH_GRAPH_DIFF_H
 
 #include "tools/dcfg/graph/graph_profile.h"
+#include "tools/dcfg/graph/names.h"
 
 enum graph_diff_kind {
     GRAPH_DIFF_BLOCKS,   /* compared by executions */
@@ -30,9 +31,13 @@ struct graph_diff {
     bool differ; /* also if only the counts of instructions or of threads differ */
 };
 
-/* Compares two processes. 0 or BT_MEMORY; free with graph_diff_clear. */
+/*
+ * Compares two processes. With names, those of each process, blocks with a symbol are matched by
+ * function and offset in the function (match_functions.h), so that different builds compare; NULL:
+ * by image and offset. 0 or BT_MEMORY; free with graph_diff_clear.
+ */
 int graph_diff_make(struct graph_diff *diff, const struct graph_profile *const profiles[2],
-                    struct bt_error *error);
+                    const struct names *const *names, struct bt_error *error);
 void graph_diff_clear(struct graph_diff *diff);
 
 #endif

@@ -46,13 +46,19 @@ static void draw(const struct view *view, FILE *out)
     struct bt_error error;
     uint32_t routine = DCFG_NONE;
     struct code_location place;
-    expect(dot_graph(view, DCFG_NONE, 0, out, &error) == 0);
+    struct dot_choice choice = {DCFG_NONE, 0, UINT32_MAX};
+    struct dot_part part;
+    expect(dot_graph(view, &choice, &part, out, &error) == 0);
+    choice.most = 2;
+    expect(dot_graph(view, &choice, &part, out, &error) == 0);
     if (view->process->routine_count == 0)
         return;
     names_of_routine(view->names, view->process->routine_count - 1, &place);
     if (find_routine(&routine, view->process, view->names, place.symbol ? place.symbol : "x",
-                     &error) == 0)
-        expect(dot_graph(view, routine, 2, out, &error) == 0);
+                     &error) == 0) {
+        choice = (struct dot_choice){routine, 2, UINT32_MAX};
+        expect(dot_graph(view, &choice, &part, out, &error) == 0);
+    }
 }
 
 static void compare(const struct view views[2], bool same, FILE *out)

@@ -32,6 +32,7 @@ struct drawing {
     uint64_t most;           /* highest count of an edge */
     struct callers *callers; /* by block */
     bool *drawn;             /* by routine: its node is drawn */
+    bool *left_out;          /* by block: not among the hottest; NULL: none is left out */
 };
 
 /* --- selection ------------------------------------------------------------------------------- */
@@ -41,7 +42,8 @@ static bool has_block(const struct drawing *drawing, uint32_t block)
     return block != DCFG_NONE &&
            (drawing->routine == DCFG_NONE ||
             drawing->view->profile.routine_of[block] == drawing->routine) &&
-           drawing->view->profile.executions[block] >= drawing->minimum;
+           drawing->view->profile.executions[block] >= drawing->minimum &&
+           !(drawing->left_out && drawing->left_out[block]);
 }
 
 /* Relation of an edge to the routine that is drawn. */
@@ -87,6 +89,50 @@ static void add_caller(struct drawing *drawing, uint32_t edge)
     callers->count = saturating_add(callers->count, dcfg_edge_total(drawing->process, edge));
     if (callers->count > drawing->most)
         drawing->most = callers->count;
+}
+
+struct hot_block {
+    uint64_t instructions;
+    uint32_t block;
+};
+
+/* Most instructions first. */
+static int compare_hot(const void *left, const void *right)
+{
+    const struct hot_block *a = left;
+    const struct hot_block *b = right;
+    if (a->instructions != b->instructions)
+        return a->instructions > b->instructions ? -1 : 1;
+    return a->block < b->block ? -1 : 1;
+}
+
+/* Leaves out all but the `most` blocks with the most instructions. 0 or BT_MEMORY. */
+static int choose_hottest(struct drawing *drawing, uint32_t most, struct dot_part *part)
+{
+    const uint32_t count = drawing->process->block_count;
+    struct hot_block *hot = malloc(((size_t)count + 1) * sizeof *hot);
+    uint64_t instructions = 0;
+    *part = (struct dot_part){.share = 1};
+    for (uint32_t b = 0; hot && b < count; b++)
+        if (has_block(drawing, b)) {
+            hot[part->blocks++] = (struct hot_block){drawing->view->profile.instructions[b], b};
+            instructions = saturating_add(instructions, hot[part->blocks - 1].instructions);
+        }
+    part->drawn = part->blocks;
+    if (hot && part->blocks > most) {
+        uint64_t kept = 0;
+        drawing->left_out = calloc((size_t)count + 1, sizeof *drawing->left_out);
+        qsort(hot, part->blocks, sizeof *hot, compare_hot);
+        for (uint32_t i = 0; i < part->blocks && drawing->left_out; i++) {
+            drawing->left_out[hot[i].block] = i >= most;
+            kept = saturating_add(kept, i < most ? hot[i].instructions : 0);
+        }
+        part->drawn = most;
+        part->share = graph_profile_share(kept, instructions);
+    }
+    const bool good = hot && (part->drawn == part->blocks || drawing->left_out);
+    free(hot);
+    return good ? 0 : BT_MEMORY;
 }
 
 static void survey(struct drawing *drawing)
@@ -294,31 +340,52 @@ static void put_callers(const struct drawing *drawing)
 
 /* --- all together ---------------------------------------------------------------------------- */
 
-int dot_graph(const struct view *view, uint32_t routine, uint64_t minimum, FILE *out,
-              struct bt_error *error)
+static void put_head(const struct drawing *drawing)
 {
-    struct drawing drawing = {
-        .view = view, .process = view->process, .out = out, .routine = routine, .minimum = minimum};
+    fputs("digraph dcfg {\n"
+          "  graph [fontname=\"Helvetica\", fontsize=12, style=rounded, color=\"#999999\",\n"
+          "         nodesep=0.35, ranksep=0.45, labeljust=l, labelloc=b, pad=0.1];\n"
+          "  node [shape=box, style=filled, fontname=\"Courier\", fontsize=10,\n"
+          "        fillcolor=white, color=\"#444444\", margin=\"0.10,0.05\"];\n"
+          "  edge [fontname=\"Helvetica\", fontsize=9, arrowsize=0.7];\n",
+          drawing->out);
+}
+
+/* In the outermost graph only: clusters inherit a label set before them. */
+static void put_label(const struct drawing *drawing, const struct dot_part *part)
+{
+    if (part->drawn < part->blocks)
+        fprintf(drawing->out,
+                "  label=\"the %" PRIu32 " hottest of %" PRIu32
+                " blocks, %.2f %% of the %s\\l\";\n",
+                part->drawn, part->blocks, 100 * part->share, unit(drawing));
+}
+
+int dot_graph(const struct view *view, const struct dot_choice *choice, struct dot_part *part,
+              FILE *out, struct bt_error *error)
+{
+    struct drawing drawing = {.view = view,
+                              .process = view->process,
+                              .out = out,
+                              .routine = choice->routine,
+                              .minimum = choice->minimum};
     drawing.callers = calloc((size_t)view->process->block_count + 1, sizeof *drawing.callers);
     drawing.drawn = calloc((size_t)view->process->routine_count + 1, sizeof *drawing.drawn);
     int result = BT_MEMORY;
-    if (drawing.callers && drawing.drawn) {
+    if (drawing.callers && drawing.drawn)
+        result = choose_hottest(&drawing, choice->most, part);
+    if (result == 0) {
         survey(&drawing);
-        fputs("digraph dcfg {\n"
-              "  graph [fontname=\"Helvetica\", fontsize=12, style=rounded, color=\"#999999\",\n"
-              "         nodesep=0.35, ranksep=0.45, labeljust=l, labelloc=b, pad=0.1];\n"
-              "  node [shape=box, style=filled, fontname=\"Courier\", fontsize=10,\n"
-              "        fillcolor=white, color=\"#444444\", margin=\"0.10,0.05\"];\n"
-              "  edge [fontname=\"Helvetica\", fontsize=9, arrowsize=0.7];\n",
-              out);
+        put_head(&drawing);
         put_nodes(&drawing);
         put_edges(&drawing);
         put_callers(&drawing);
+        put_label(&drawing, part);
         fputs("}\n", out);
-        result = 0;
     }
     free(drawing.callers);
     free(drawing.drawn);
+    free(drawing.left_out);
     return result < 0 ? bt_fail(error, result, "no memory to draw %" PRIu32 " blocks",
                                 view->process->block_count)
                       : 0;

@@ -6,12 +6,21 @@
 
 #include <stdio.h>
 
-/*
- * Prints a graph for dot(1): the routine with that number, its callers and callees; or all routines
- * as clusters (DCFG_NONE). Omits blocks and edges with counts below minimum, and bypasses between
- * them. 0 or BT_MEMORY.
- */
-int dot_graph(const struct view *view, uint32_t routine, uint64_t minimum, FILE *out,
-              struct bt_error *error);
+struct dot_choice {
+    uint32_t routine; /* to draw, with its callers and callees; DCFG_NONE: all, as clusters */
+    uint64_t minimum; /* smallest count of blocks and edges, except bypasses */
+    uint32_t most;    /* largest number of blocks: those with the most instructions */
+};
+
+/* The part that was drawn. */
+struct dot_part {
+    uint32_t drawn, blocks; /* of the blocks that routine and minimum leave */
+    double share;           /* of their instructions, 0 to 1 */
+};
+
+/* Prints a graph for dot(1). If blocks are left out because of `most`, its label says so. 0 or
+ * BT_MEMORY. */
+int dot_graph(const struct view *view, const struct dot_choice *choice, struct dot_part *part,
+              FILE *out, struct bt_error *error);
 
 #endif

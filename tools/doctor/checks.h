@@ -24,4 +24,9 @@ bool check_board(struct findings *findings, const struct ftdi_diagnoses *found, 
  */
 void check_link(struct findings *findings, struct stream *stream, uint32_t megabytes);
 
+/* Checks the records of a capture, whose tally has ended, for errors of the probe. In captures of
+ * executed programs, which no probe made, only their types, sizes and attributes. */
+struct capture_tally;
+void check_capture(struct findings *findings, const struct capture_tally *tally);
+
 #endif

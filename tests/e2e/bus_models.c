@@ -188,12 +188,16 @@ static void try_bus(struct bench *bench, const struct bus_processor_model *model
     }
     char found[BUS_MODEL_TEXT_BYTES];
     bool same = strcmp(bus_model_text(found, &finding.model), text) == 0;
+    /* of the models in which nothing is certain, a laxer one is as good */
+    bool lax = truth.noise && truth.refetch == BUS_REFETCH_SOME && truth.ahead > 0 &&
+               finding.model.noise && finding.model.refetch == BUS_REFETCH_SOME &&
+               finding.model.ahead > truth.ahead;
     printf("%s", same ? "found" : found);
     measure_begin(&measure);
     decode(bench, &finding.model);
     measure_end(&measure);
     compare(bench, model, measure.cpu);
-    fail(bench, !same || finding.verdict != BUS_COUNTABLE, "the model was not found");
+    fail(bench, (!same && !lax) || finding.verdict != BUS_COUNTABLE, "the model was not found");
     fflush(stdout);
 }
 

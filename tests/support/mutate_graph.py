@@ -18,7 +18,7 @@ def number(value):
 
 
 class Graph:
-    """A graph with its parts at hand; blocks, edges and the like are the lists of the JSON."""
+    """A graph and its parts: blocks, edges and the other lists of the JSON."""
 
     def __init__(self, top):
         self.top = top

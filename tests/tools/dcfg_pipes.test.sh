@@ -10,6 +10,8 @@ for command in blocks "blocks --csv" "blocks --json" loops "loops --csv" "loops 
     [ "${command#diff}" = "$command" ] || expected=1
     # shellcheck disable=SC2086
     { bustap dcfg $command a.json 2>complaints && echo 0 >status || echo $? >status; } | true
+    # callgrind reports images that are missing
+    sed -i '/^bustap: \/opt\/example\/.*: its blocks are shown without instructions$/d' complaints
     [ ! -s complaints ] || { echo "$command:"; cat complaints; exit 1; }
     [ "$(cat status)" = $expected ] || { echo "$command: $(cat status)"; exit 1; }
     status=0

@@ -22,6 +22,7 @@ extern const struct command dcfg_diff_command;
 extern const struct command dcfg_dot_command;
 extern const struct command dcfg_expand_command;
 extern const struct command dcfg_functions_command;
+extern const struct command dcfg_fetches_command;
 extern const struct command dcfg_loops_command;
 extern const struct command doctor_command;
 extern const struct command dump_command;

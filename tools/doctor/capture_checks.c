@@ -52,7 +52,7 @@ static void check_lines(struct findings *findings, const struct capture_tally *t
     size_t stuck_used = 0, unknown_used = 0;
     if (tally->records < RECORDS_MIN) {
         findings_add(findings, FINDING_OK, "lines", "",
-                     "cannot tell which address lines toggle from %" PRIu64 " record%s",
+                     "cannot judge which address lines toggle from %" PRIu64 " record%s",
                      tally->records, plural(tally->records));
         return;
     }
@@ -89,7 +89,7 @@ static void check_flips(struct findings *findings, const struct capture_tally *t
             list(bits, &used, "%u (%" PRIu64 ")", bit, noise->bits[bit]);
     if (tally->chunks < RECORDS_MIN)
         findings_add(findings, FINDING_OK, "flips", "",
-                     "cannot tell which address bits are sampled wrongly from %" PRIu64
+                     "cannot judge which address bits are sampled wrongly from %" PRIu64
                      " bus fetch%s",
                      tally->chunks, tally->chunks == 1 ? "" : "es");
     else if (fetch_noise_is_probe(noise) && used > 0)

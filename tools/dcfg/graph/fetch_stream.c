@@ -235,8 +235,8 @@ static int check_finding(const struct bus_finding *finding, struct bt_error *err
         return bt_fail(error, BT_DATA,
                        "these fetches fill an instruction cache: in the first %" PRIu64
                        " of them, loops are not visible, so executions cannot be counted; capture "
-                       "with the cache disabled, or list which code was fetched, when and by whom: "
-                       "bustap dcfg fetches",
+                       "with the cache disabled, or list which code was fetched, when and by which "
+                       "processor: bustap dcfg fetches CAPTURE",
                        finding->sample);
     bus_model_text(model, &finding->model);
     return bt_fail(error, BT_DATA,

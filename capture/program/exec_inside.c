@@ -51,7 +51,7 @@ struct exec_inside {
     int file; /* descriptor of a program that is about to be executed */
     struct process *process;
     struct process_operations operations;
-    const struct exec_inside_callbacks *callbacks;
+    const struct exec_inside_operations *callbacks;
     void *context; /* passed to all callbacks */
     const char *path;
 };

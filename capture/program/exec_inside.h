@@ -14,7 +14,7 @@ struct exec_program;
 
 /* Callbacks to the command. All are present, and are called with exec_program.context in the
  * process that executes the program. */
-struct exec_inside_callbacks {
+struct exec_inside_operations {
     /* Before the program is loaded: prepares what the orders request. 0 or a negative code. */
     int (*begin)(void *context, const struct exec_program *program,
                  const struct exec_orders *orders, struct bt_error *error);
@@ -61,7 +61,7 @@ struct exec_program {
     const char *const *environment;
     const char *command; /* command line, as in exec_user */
     bool follows;
-    const struct exec_inside_callbacks *callbacks;
+    const struct exec_inside_operations *callbacks;
     void *context; /* passed to all callbacks */
 };
 

@@ -27,7 +27,7 @@ int standard_streams_finish(struct bt_error *error);
 /*
  * Closes the descriptors that standard_streams_keep() reserved for standard input and output, so
  * that a program executed in the calling process finds them closed. Standard error stays reserved:
- * otherwise a message of ours could go into a file of the program.
+ * otherwise a message of bustap could go into a file of the program.
  */
 void standard_streams_let_go(void);
 

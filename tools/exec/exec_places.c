@@ -217,16 +217,16 @@ static void print_call(void *context, unsigned processor, const struct system_ca
     exec_debug_call(((struct exec_places *)context)->debug, processor, call, returned);
 }
 
-const struct exec_inside_callbacks exec_places_callbacks = {.begin = begin,
-                                                            .places = addresses,
-                                                            .check = check,
-                                                            .loaded = loaded,
-                                                            .is_selected = is_selected,
-                                                            .notice = notice,
-                                                            .translated = print_block,
-                                                            .signalled = print_signal,
-                                                            .called = print_call,
-                                                            .failed = failed,
-                                                            .ended = ended,
-                                                            .finish = finish,
-                                                            .end = end};
+const struct exec_inside_operations exec_places_callbacks = {.begin = begin,
+                                                             .places = addresses,
+                                                             .check = check,
+                                                             .loaded = loaded,
+                                                             .is_selected = is_selected,
+                                                             .notice = notice,
+                                                             .translated = print_block,
+                                                             .signalled = print_signal,
+                                                             .called = print_call,
+                                                             .failed = failed,
+                                                             .ended = ended,
+                                                             .finish = finish,
+                                                             .end = end};

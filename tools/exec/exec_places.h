@@ -30,6 +30,6 @@ struct exec_places {
 };
 
 /* The context is a struct exec_places, all zero except modules_option. */
-extern const struct exec_inside_callbacks exec_places_callbacks;
+extern const struct exec_inside_operations exec_places_callbacks;
 
 #endif

@@ -13,7 +13,7 @@
 #define REPORTED_MAX 10u
 
 /* Checks and counts the records of a path. */
-struct check {
+struct checked_trace {
     struct trace_set *set;
     size_t first;            /* index in the set of the path's first file */
     struct trace_file *file; /* the file being read, NULL before the first */
@@ -28,7 +28,7 @@ struct check {
 };
 
 /* Assigns the reports since the beginning of the file to it. */
-static void end_file(struct check *check, uint64_t offset)
+static void end_file(struct checked_trace *check, uint64_t offset)
 {
     struct trace_file *file = check->file;
     if (!file)
@@ -69,7 +69,7 @@ struct trace_file *trace_check_add(struct trace_set *set, const char *path, stru
 }
 
 /* Begins another file; info is NULL if it has no header. False: no room for another file. */
-static bool begin_file(struct check *check, const struct capture_info *info)
+static bool begin_file(struct checked_trace *check, const struct capture_info *info)
 {
     struct trace_file *file = NULL;
     if (check->full.code)
@@ -94,7 +94,7 @@ static bool begin_file(struct check *check, const struct capture_info *info)
 }
 
 /* Begins a file if none is open; members after a closing member belong to another one. */
-static bool continue_file(struct check *check)
+static bool continue_file(struct checked_trace *check)
 {
     if (!check->file)
         return begin_file(check, source_info(check->trace->source));
@@ -102,7 +102,7 @@ static bool continue_file(struct check *check)
 }
 
 /* Reports a contradiction in the member at the reader's position. */
-static void contradict(struct check *check, const struct bt_error *error)
+static void contradict(struct checked_trace *check, const struct bt_error *error)
 {
     struct trace_file *file = check->file;
     struct bt_error reported;
@@ -158,7 +158,7 @@ static void count_batch(struct trace_file *file, const struct batch *batch)
 }
 
 /* A data member of a capture, whole. */
-static void take_data(struct check *check, const struct batch *batch)
+static void take_data(struct checked_trace *check, const struct batch *batch)
 {
     struct trace_file *file = check->file;
     struct bt_error error;
@@ -169,7 +169,8 @@ static void take_data(struct check *check, const struct batch *batch)
 }
 
 /* A batch of any trace. */
-static int check_batch(struct check *check, const struct batch *batch, struct bt_error *error)
+static int check_batch(struct checked_trace *check, const struct batch *batch,
+                       struct bt_error *error)
 {
     if (!continue_file(check)) {
         *error = check->full;
@@ -203,7 +204,7 @@ static void add_final_losses(struct trace_file *file)
     file->end_index = totals->end_index;
 }
 
-static void take_closing(struct check *check, const struct capture_totals *totals)
+static void take_closing(struct checked_trace *check, const struct capture_totals *totals)
 {
     struct trace_file *file = check->file;
     struct bt_error error;
@@ -219,7 +220,7 @@ static void take_closing(struct check *check, const struct capture_totals *total
 
 static void check_member(void *context, const struct capture_member *member)
 {
-    struct check *check = context;
+    struct checked_trace *check = context;
     struct bt_error error;
     if (member->kind == CAPTURE_MEMBER_HEADER) {
         if (begin_file(check, &member->info) && trace_rules_header(check->file, &error) < 0)
@@ -235,7 +236,8 @@ static void check_member(void *context, const struct capture_member *member)
 }
 
 /* Reads the trace to its end. 0, or a negative code if no further file can be read. */
-static int check_all(struct check *check, struct record_input *input, struct bt_error *error)
+static int check_all(struct checked_trace *check, struct record_input *input,
+                     struct bt_error *error)
 {
     const struct batch *batch;
     struct bt_error broken;
@@ -256,13 +258,13 @@ int trace_check(struct trace_set *set, const char *path,
                 const struct input_trace_settings *settings, struct input_report *report,
                 struct tally *tally, struct bt_error *error)
 {
-    struct check check = {.set = set,
-                          .first = set->count,
-                          .path = record_input_name(path),
-                          .report = report,
-                          .tally = tally,
-                          .damaged = report->damaged,
-                          .notes = report->notes};
+    struct checked_trace check = {.set = set,
+                                  .first = set->count,
+                                  .path = record_input_name(path),
+                                  .report = report,
+                                  .tally = tally,
+                                  .damaged = report->damaged,
+                                  .notes = report->notes};
     const struct record_input_settings reading = {
         .trace = *settings, .unthreaded = true, .report = report, .count = UINT64_MAX};
     char *paths[] = {(char *)path};

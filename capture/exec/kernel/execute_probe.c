@@ -86,7 +86,7 @@ static int help(void *context)
 
 /*
  * A child that executes another program sends SIGCHLD at its end, which our program would see.
- * Therefore its parent is a child of ours whose end sends no signal. Returns the wait status, or
+ * Therefore its parent is a child of bustap whose end sends no signal. Returns the wait status, or
  * -1: the child was not created.
  */
 static int run_in_child(int (*run)(void *context), void *context, bool kills)

@@ -178,7 +178,7 @@ void process_close_regions(struct process *process);
 /* Whether a region has opened so far. */
 bool process_has_opened(const struct process *process);
 
-/* Hides a descriptor of ours: the program can no longer close or replace it. 0, or BT_USAGE: too
+/* Hides a descriptor of bustap: the program can no longer close or replace it. 0, or BT_USAGE: too
  * many are hidden (system_call.h). Not while the program runs. */
 int process_hide(struct process *process, int descriptor, struct bt_error *error);
 

@@ -126,7 +126,7 @@ static char **prepare_translated(struct process *process, struct calling *callin
     return NULL;
 }
 
-/* The program's limits may be lower than ours, and cannot be raised again. */
+/* The program's limits may be lower than those of bustap, and cannot be raised again. */
 static int64_t execute_untranslated(struct process *process, const struct calling *calling,
                                     bool succeeds)
 {

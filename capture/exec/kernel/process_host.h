@@ -1,8 +1,8 @@
 /*
- * Host threads: threads of ours that make the system calls of a program with several threads, one
+ * Host threads: threads of bustap that make the system calls of a program with several threads, one
  * for each. They have the thread ID, the signal mask and the other per-thread state of the kernel.
- * The program's code is executed by one thread of ours, the executing thread; it gives work to the
- * hosts and waits for them, except while they block in the kernel.
+ * The program's code is executed by one thread of bustap, the executing thread; it gives work to
+ * the hosts and waits for them, except while they block in the kernel.
  */
 #ifndef CAPTURE_EXEC_KERNEL_PROCESS_HOST_H
 #define CAPTURE_EXEC_KERNEL_PROCESS_HOST_H

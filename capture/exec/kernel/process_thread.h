@@ -1,7 +1,8 @@
 /*
- * The threads of an executed process. One thread of ours, the executing thread, executes them all,
- * one at a time, in turns. A turn ends after a fixed number of instructions, or when the thread
- * waits, yields or ends. The next runnable thread, in the order of creation, has the next turn.
+ * The threads of an executed process. One thread of bustap, the executing thread, executes them
+ * all, one at a time, in turns. A turn ends after a fixed number of instructions, or when the
+ * thread waits, yields or ends. The next runnable thread, in the order of creation, has the next
+ * turn.
  *
  * When there are several threads each has a host (process_host.h), which makes its system calls.
  * Waits for a futex are then emulated: the longest waiter is woken first. A call that blocks in the

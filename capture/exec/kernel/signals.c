@@ -248,7 +248,7 @@ bool signals_restart(const struct signals *signals)
     return action->handler <= IGNORE || (action->flags & SA_RESTART);
 }
 
-/* A signal that another thread of ours has received is forwarded. */
+/* A signal that another thread of bustap has received is forwarded. */
 static bool forward(const struct signals *signals, int number, const void *information)
 {
     if (!signals->host || syscall(SYS_gettid) == signals->host)

@@ -1,13 +1,13 @@
 /*
  * The signal state of a program: its actions, masks and stacks (sigaction(2), ...). The kernel
  * handles signals that the program ignores, and those whose default action does not end it. All
- * others have a handler of ours, which notes one signal at a time; the others stay pending in the
+ * others have a handler of bustap, which notes one signal at a time; the others stay pending in the
  * kernel until the noted one is delivered at an instruction boundary.
  *
  * The kernel's mask of the thread is the program's, without the five synchronous signals, which are
- * ours (host_signals.c); if the program blocks them they are held here. During system calls of the
- * program the kernel has the full mask and the held signals, for sigpending(2), sigtimedwait(2) and
- * signalfd(2).
+ * bustap's (host_signals.c); if the program blocks them they are held here. During system calls of
+ * the program the kernel has the full mask and the held signals, for sigpending(2), sigtimedwait(2)
+ * and signalfd(2).
  *
  * There is one for each thread of the program; they share the actions. All other threads of our
  * process block all signals.
@@ -50,8 +50,8 @@ struct signals *signals_new_thread(const struct signals *parent, struct exec_thr
 void signals_leave(struct signals *signals);
 void signals_block(void);
 
-/* Interrupts the run or the system call of another thread of ours, given by its thread ID, without
- * a signal for the program. */
+/* Interrupts the run or the system call of another thread of bustap, given by its thread ID,
+ * without a signal for the program. */
 void signals_interrupt(struct signals *signals, int thread);
 
 /*
@@ -76,7 +76,7 @@ bool signals_restart(const struct signals *signals);
 void signals_begin(struct signals *signals);
 void signals_end(struct signals *signals);
 
-/* Call it after a thread of ours was created, with signals held: the C library may have installed
+/* Call it after a thread of bustap was created, with signals held: the C library may have installed
  * its own handlers for its internal signals; restores the program's. */
 void signals_take_back(const struct signals *signals);
 

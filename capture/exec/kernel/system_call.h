@@ -47,7 +47,7 @@ struct system_calls *system_calls_new(struct space *space, const struct load *lo
                                       const struct initial_stack *start, struct bt_error *error);
 void system_calls_free(struct system_calls *calls);
 
-/* Hides a descriptor of ours: the program can neither close nor replace it. BT_USAGE: there are
+/* Hides a descriptor of bustap: the program can neither close nor replace it. BT_USAGE: there are
  * SYSTEM_CALLS_HIDDEN_MAX already. Not during a system call. */
 #define SYSTEM_CALLS_HIDDEN_MAX 32
 int system_calls_hide(struct system_calls *calls, int descriptor, struct bt_error *error);

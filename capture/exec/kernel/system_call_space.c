@@ -116,7 +116,7 @@ int64_t system_call_shmdt(struct system_calls *calls, struct system_call *call)
     return space_shmdt(calls->space, call->arguments[0]);
 }
 
-/* A call with a range of memory, which must not include ours. */
+/* A call with a range of memory, which must not include memory of bustap. */
 int64_t system_call_range(struct system_calls *calls, struct system_call *call)
 {
     uint64_t address = call->arguments[0];

@@ -175,7 +175,7 @@ static bool gives_rights(int file)
            (fstatvfs(file, &system) != 0 || !(system.f_flag & ST_NOSUID));
 }
 
-/* BT_USAGE: execve(2) would give the program other rights than ours. */
+/* BT_USAGE: execve(2) would give the program other rights than those of bustap. */
 static int check_rights(int file, struct bt_error *error)
 {
     struct stat status;

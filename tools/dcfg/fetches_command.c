@@ -12,9 +12,9 @@
 #define PROCESSORS_TEXT 1024u
 
 struct fetches_request {
-    const char *by;
     const char *sort;
     uint64_t top;
+    bool chunks; /* a row for each chunk */
     bool csv, json;
     enum view_form form;
     struct record_input_settings input;
@@ -33,8 +33,8 @@ static int take_image(void *settings, const char *argument, struct bt_error *err
 static const struct option_row fetches_options[] = {
     {OPTION_CALL, 0, "image", "ELF[@LOAD]",
      "a program whose code was fetched, and its load address", 0, take_image},
-    {OPTION_TEXT, 0, "by", "WHAT", "a row for each function (default with images) or chunk",
-     offsetof(struct fetches_request, by), NULL},
+    {OPTION_FLAG, 0, "chunks", NULL, "a row for each chunk, also with images",
+     offsetof(struct fetches_request, chunks), NULL},
     {OPTION_TEXT, 0, "sort", "BY", "sort key: fetches (the default), bytes, first or addr",
      offsetof(struct fetches_request, sort), NULL},
     {OPTION_COUNT, 0, "top", "N", "print only the first N", offsetof(struct fetches_request, top),
@@ -175,7 +175,7 @@ static int print_code(const struct fetches_request *request, const struct fetche
                       struct bt_error *error)
 {
     uint32_t images = request->images ? images_count(request->images) : 0;
-    bool functions = images > 0 && strcmp(request->by, "function") == 0;
+    bool functions = images > 0 && !request->chunks;
     struct image_names *names = calloc(images + 1, sizeof *names);
     int result = names ? 0 : bt_fail(error, BT_MEMORY, "no memory for the names of the images");
     for (uint32_t i = 0; i < images && functions && result == 0; i++)
@@ -227,8 +227,6 @@ static int check_request(struct invocation *call, struct fetches_request *reques
     if (input_trace_check(&request->input.trace, &error) < 0 ||
         view_choose_form(&request->form, request->csv, request->json, &error) < 0)
         return command_usage(call, "%s", error.message);
-    if (strcmp(request->by, "function") != 0 && strcmp(request->by, "chunk") != 0)
-        return command_usage(call, "--by is function or chunk");
     while (order < ORDERS && strcmp(orders[order].name, request->sort) != 0)
         order++;
     if (order == ORDERS)
@@ -238,10 +236,8 @@ static int check_request(struct invocation *call, struct fetches_request *reques
 
 static int fetches_main(struct invocation *call)
 {
-    struct fetches_request request = {.by = "function",
-                                      .sort = orders[0].name,
-                                      .top = UINT64_MAX,
-                                      .input = {.count = UINT64_MAX}};
+    struct fetches_request request = {
+        .sort = orders[0].name, .top = UINT64_MAX, .input = {.count = UINT64_MAX}};
     int status;
     if (command_options(call, &request, &status)) {
         status = check_request(call, &request);

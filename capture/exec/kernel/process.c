@@ -3,6 +3,7 @@
 
 #include "capture/exec/dispatch/trampoline.h"
 #include "capture/exec/dispatch/trap.h"
+#include "capture/exec/memory/program_memory.h"
 #include "capture/exec/translate/decode.h"
 
 #include <signal.h>
@@ -106,6 +107,21 @@ static void report_call(const struct process *process, const struct system_call 
                                     returned);
 }
 
+/* The executor has stopped at a breakpoint. */
+static void report_reached(const struct process *process)
+{
+    const struct exec_thread *thread = process->thread;
+    if (process->operations->reached && !process->shares &&
+        breakpoints_has(&process->watched, thread->rip))
+        process->operations->reached(process->settings.context, current_processor(process),
+                                     thread->rip, thread->registers);
+}
+
+int process_read(struct process *process, void *bytes, uint64_t address, size_t size)
+{
+    return program_read(process->space, bytes, address, size);
+}
+
 static void report_loaded(struct process *process)
 {
     if (process->operations->loaded && !process->shares)
@@ -205,6 +221,7 @@ void process_free(struct process *process)
     process_threads_free(process->threads);
     exec_thread_free(process->thread);
     modules_free(process->modules);
+    breakpoints_clear(&process->watched);
     load_free(process->load);
     space_free(process->space);
     free(process);
@@ -473,6 +490,8 @@ int process_loop(struct process *process, struct bt_error *error)
         if (result != 0 || (stop.reason != EXECUTOR_LIMIT && stop.reason != EXECUTOR_BREAKPOINT))
             continue;
         process_regions_update(process, stop.reason == EXECUTOR_BREAKPOINT);
+        if (stop.reason == EXECUTOR_BREAKPOINT)
+            report_reached(process);
         if (process->regions.ended && process->settings.regions.ends)
             end_with(process, PROCESS_LIMITED, 0);
     }

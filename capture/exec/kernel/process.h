@@ -134,6 +134,11 @@ struct process_operations {
     void (*called)(void *context, unsigned processor, const struct system_call *call,
                    bool returned);
 
+    /* A thread has reached an address of process_watch(), and executes the instruction there next.
+     * All records of the instructions before it have been put. registers: by enum
+     * decode_register. */
+    void (*reached)(void *context, unsigned processor, uint64_t address, const uint64_t *registers);
+
     /* The program has met a limit that only exists under bustap: `what` it did and what helps, a
      * sentence without its subject. Called once for each kind of limit. */
     void (*notice)(void *context, const char *what);
@@ -171,6 +176,15 @@ int process_run(struct process *process, struct process_end *end, struct bt_erro
 /* Sets the addresses where regions open and close, once they are known: in `loaded`, or before the
  * run. */
 void process_set_region(struct process *process, uint64_t from, uint64_t until);
+
+/*
+ * Reports when execution reaches an address, as long as the regions last: in `loaded` or `reached`,
+ * or before the run. Each report leaves translated code, about a microsecond. 0 or BT_MEMORY.
+ */
+int process_watch(struct process *process, uint64_t address);
+
+/* Reads the program's memory in a callback, also at invalid addresses. 0, or -EFAULT. */
+int process_read(struct process *process, void *bytes, uint64_t address, size_t size);
 
 /* Closes the regions for good, without ending the program: in `forked` or `loaded`. */
 void process_close_regions(struct process *process);

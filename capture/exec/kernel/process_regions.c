@@ -49,6 +49,24 @@ static void set_stops(struct process *process, enum region_state state)
     }
 }
 
+/* Breakpoints may be of one trace only, and are lost when another one is set. */
+static void set_watches(struct process *process, enum region_state state)
+{
+    for (size_t i = 0; i < process->watched.count && state != REGION_ENDED; i++)
+        executor_add_breakpoint(process->executor, process->watched.addresses[i]);
+}
+
+int process_watch(struct process *process, uint64_t address)
+{
+    if (breakpoints_has(&process->watched, address))
+        return 0;
+    if (!breakpoints_add(&process->watched, address))
+        return BT_MEMORY;
+    if (process->threads && !process->regions.ended)
+        executor_add_breakpoint(process->executor, address);
+    return 0;
+}
+
 static void set_trace(struct process *process, enum region_state state)
 {
     struct executor *executor = process->executor;
@@ -77,6 +95,7 @@ void process_regions_apply(struct process *process)
     set_trace(process, state);
     executor_limit(process->executor, until);
     set_stops(process, state);
+    set_watches(process, state);
     if (state == REGION_CAPTURED && regions_begin_piece(&process->regions, call_of(process)))
         report_gap(process);
 }
@@ -124,7 +143,8 @@ static void handle_stop(struct process *process, uint64_t rip)
     uint64_t back;
     switch (process->regions.rules.gate) {
     case REGION_MARKERS:
-        if (program_read(process->space, bytes, rip, sizeof bytes) == 0)
+        if (program_read(process->space, bytes, rip, sizeof bytes) == 0 &&
+            mark_of(bytes, sizeof bytes) != MARK_NONE)
             regions_mark(&process->regions, mark_of(bytes, sizeof bytes) == MARK_BEGIN);
         break;
     case REGION_CALLS:

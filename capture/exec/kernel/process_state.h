@@ -2,6 +2,7 @@
 #ifndef CAPTURE_EXEC_KERNEL_PROCESS_STATE_H
 #define CAPTURE_EXEC_KERNEL_PROCESS_STATE_H
 
+#include "capture/exec/dispatch/breakpoints.h"
 #include "capture/exec/kernel/process.h"
 #include "capture/exec/kernel/regions.h"
 #include "capture/exec/kernel/signals.h"
@@ -41,6 +42,7 @@ struct process {
     bool ended;
     struct process_end end;
     struct regions regions;
+    struct breakpoints watched; /* process_watch() */
 };
 
 /* The parts of process_run(). begin: binds the calling thread and takes over its signals. step:

@@ -1,0 +1,87 @@
+/* The common cases of references, inline in the front ends. Include depend.h. */
+#ifndef CAPTURE_DEPEND_DEPEND_INLINE_H
+#define CAPTURE_DEPEND_DEPEND_INLINE_H
+
+#include "capture/depend/depend_state.h"
+
+/* The cases that are not common, after depend_begin(). depend_count(): `times` dependences on the
+ * last writer or reader of the byte at an address. */
+uint32_t depend_make_context(struct depend *depend, struct depend_thread *thread,
+                             struct depend_site *site);
+void depend_count(struct depend *depend, struct depend_thread *thread, enum depend_kind kind,
+                  uint32_t sink, shadow_entry source, uint64_t address, uint64_t times);
+void depend_read_bytes(struct depend *depend, struct depend_thread *thread, uint32_t context,
+                       uint64_t address, unsigned size);
+void depend_write_bytes(struct depend *depend, struct depend_thread *thread, uint32_t context,
+                        uint64_t address, unsigned size);
+
+/* Begins a reference: advances the times, and returns its context; 0: none. */
+static inline uint32_t depend_begin(struct depend *depend, struct depend_thread *thread,
+                                    struct depend_site *site)
+{
+    depend->time++;
+    if (site->is_detail) {
+        depend->frozen++;
+        depend->detail_time = depend->time;
+        thread->top = site->place;
+    }
+    if (site->context && site->top == thread->top)
+        return site->context;
+    return depend_make_context(depend, thread, site);
+}
+
+/* Notes the lowest accessed byte of the stack. */
+static inline void depend_touch(struct depend_thread *thread, uint64_t address)
+{
+    if (address - thread->stack_begin < thread->low - thread->stack_begin)
+        thread->low = address;
+}
+
+/* Whether an access is one granule, or two of one chunk. */
+static inline bool depend_is_plain(uint64_t address, unsigned size)
+{
+    return address % SHADOW_GRANULE == 0 &&
+           (size == SHADOW_GRANULE ||
+            (size == 2 * SHADOW_GRANULE && (address + SHADOW_GRANULE) % SHADOW_CHUNK != 0));
+}
+
+static inline void depend_read(struct depend *depend, struct depend_thread *thread,
+                               struct depend_site *site, uint64_t address, unsigned size)
+{
+    if (!depend->counts)
+        return;
+    const uint32_t context = depend_begin(depend, thread, site);
+    if (depend->reads_plainly && depend_is_plain(address, size)) {
+        const shadow_entry *granule = shadow_find(&depend->writers, address);
+        if (!granule)
+            return;
+        const shadow_entry entry = granule[0];
+        if (entry == granule[size / SHADOW_GRANULE - 1] && !shadow_is_split(entry)) {
+            if (entry)
+                depend_count(depend, thread, DEPEND_RAW, context, entry, address, 1);
+            return;
+        }
+    }
+    depend_read_bytes(depend, thread, context, address, size);
+}
+
+static inline void depend_write(struct depend *depend, struct depend_thread *thread,
+                                struct depend_site *site, uint64_t address, unsigned size)
+{
+    if (!depend->counts)
+        return;
+    const uint32_t context = depend_begin(depend, thread, site);
+    depend->writes++;
+    depend_touch(thread, address);
+    if (depend->is_raw_only && context && depend_is_plain(address, size)) {
+        shadow_entry *granule = shadow_get(&depend->writers, address);
+        const unsigned last = size / SHADOW_GRANULE - 1;
+        if (granule && !shadow_is_split(granule[0]) && !shadow_is_split(granule[last])) {
+            granule[0] = granule[last] = shadow_entry_of(context, depend->time);
+            return;
+        }
+    }
+    depend_write_bytes(depend, thread, context, address, size);
+}
+
+#endif

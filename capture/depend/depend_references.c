@@ -1,0 +1,224 @@
+/* References that are not plain: of any size and alignment, of all kinds, and ranges. */
+#include "capture/depend/depend_internal.h"
+
+#define REFERENCE_BYTES 64u
+
+/* The different accesses that a reference depends on, each with a byte that it accessed. */
+struct sources {
+    struct {
+        shadow_entry entry;
+        uint64_t address;
+    } sources[REFERENCE_BYTES];
+    unsigned count;
+};
+
+static void add_source(struct sources *sources, shadow_entry entry, uint64_t address)
+{
+    for (unsigned i = sources->count; i-- > 0;)
+        if (sources->sources[i].entry == entry)
+            return;
+    sources->sources[sources->count].entry = entry;
+    sources->sources[sources->count++].address = address;
+}
+
+/* The last writers of the bytes; with WAR, their last readers after that. */
+static void collect(const struct depend *depend, bool is_war, uint64_t address, unsigned size,
+                    struct sources *sources)
+{
+    sources->count = 0;
+    for (uint64_t at = address, end = address + size, next; at < end; at = next) {
+        const shadow_entry *written = shadow_find(&depend->writers, at);
+        const shadow_entry *read = is_war ? shadow_find(&depend->readers, at) : NULL;
+        const bool whole =
+            (!written || !shadow_is_split(*written)) && (!read || !shadow_is_split(*read));
+        next = whole ? at - at % SHADOW_GRANULE + SHADOW_GRANULE : at + 1;
+        const shadow_entry writer = written ? shadow_byte(&depend->writers, at) : 0;
+        if (!is_war) {
+            if (writer)
+                add_source(sources, writer, at);
+            continue;
+        }
+        const shadow_entry reader = read ? shadow_byte(&depend->readers, at) : 0;
+        if (shadow_time(reader) > shadow_time(writer))
+            add_source(sources, reader, at);
+    }
+}
+
+static void count_all(struct depend *depend, struct depend_thread *thread, enum depend_kind kind,
+                      uint32_t context, const struct sources *sources)
+{
+    for (unsigned i = 0; i < sources->count && depend->counts; i++)
+        depend_count(depend, thread, kind, context, sources->sources[i].entry,
+                     sources->sources[i].address, 1);
+}
+
+static void find_sources(struct depend *depend, struct depend_thread *thread, enum depend_kind kind,
+                         uint32_t context, uint64_t address, unsigned size)
+{
+    struct sources sources;
+    if (!(depend->settings.kinds >> kind & 1))
+        return;
+    collect(depend, kind == DEPEND_WAR, address, size, &sources);
+    count_all(depend, thread, kind, context, &sources);
+}
+
+static void set(struct depend *depend, struct shadow *shadow, struct shadow *frozen,
+                uint32_t context, uint64_t address, uint64_t size)
+{
+    if (!depend->counts)
+        return;
+    if (shadow_set(shadow, address, size, shadow_entry_of(context, depend->time)) < 0 ||
+        (depend->settings.found &&
+         shadow_set(frozen, address, size, shadow_entry_of(context, depend->frozen)) < 0))
+        depend_stop(depend, DEPEND_MEMORY);
+}
+
+static void set_read(struct depend *depend, struct depend_thread *thread, uint32_t context,
+                     uint64_t address, uint64_t size)
+{
+    if (!depend->tracks_reads)
+        return;
+    depend_touch(thread, address);
+    set(depend, &depend->readers, &depend->frozen_readers, context, address, size);
+}
+
+void depend_read_bytes(struct depend *depend, struct depend_thread *thread, uint32_t context,
+                       uint64_t address, unsigned size)
+{
+    if (!context)
+        return;
+    find_sources(depend, thread, DEPEND_RAW, context, address, size);
+    set_read(depend, thread, context, address, size);
+}
+
+void depend_write_bytes(struct depend *depend, struct depend_thread *thread, uint32_t context,
+                        uint64_t address, unsigned size)
+{
+    if (!context)
+        return;
+    find_sources(depend, thread, DEPEND_WAR, context, address, size);
+    find_sources(depend, thread, DEPEND_WAW, context, address, size);
+    set(depend, &depend->writers, &depend->frozen_writers, context, address, size);
+}
+
+/* --- ranges ------------------------------------------------------------------------------------
+ */
+
+/* Begins `count` references at once. 0: no context. */
+static uint32_t begin_range(struct depend *depend, struct depend_thread *thread,
+                            struct depend_site *site, uint64_t count)
+{
+    const uint32_t context = depend_begin(depend, thread, site);
+    depend->time += count - 1;
+    if (site->is_detail) {
+        depend->frozen += count - 1;
+        depend->detail_time = depend->time;
+    }
+    if (depend->time > SHADOW_TIME_MAX)
+        depend_stop(depend, DEPEND_TIME);
+    return context;
+}
+
+/* The number of elements from `address` on that have one and the same last writer; 0: the first
+ * element has to be looked at byte by byte. */
+static uint64_t same_elements(const struct depend *depend, uint64_t address, unsigned size,
+                              uint64_t count, shadow_entry *entry)
+{
+    const shadow_entry *granule = shadow_find(&depend->writers, address);
+    const uint64_t rest = SHADOW_CHUNK - address % SHADOW_CHUNK;
+    uint64_t limit = count * size < rest ? count * size : rest;
+    uint64_t bytes = SHADOW_GRANULE - address % SHADOW_GRANULE;
+    *entry = granule ? *granule : 0;
+    if (!granule || shadow_is_split(*granule))
+        return granule ? 0 : limit / size;
+    while (bytes < limit && *++granule == *entry)
+        bytes += SHADOW_GRANULE;
+    return (bytes < limit ? bytes : limit) / size;
+}
+
+/* Counts the dependences of a range of references on its last writers. */
+static void find_range(struct depend *depend, struct depend_thread *thread, enum depend_kind kind,
+                       uint32_t context, uint64_t address, unsigned size, uint64_t count)
+{
+    if (!(depend->settings.kinds >> kind & 1))
+        return;
+    while (count > 0 && depend->counts) {
+        shadow_entry entry = 0;
+        uint64_t same =
+            kind == DEPEND_WAR ? 0 : same_elements(depend, address, size, count, &entry);
+        if (same == 0) {
+            find_sources(depend, thread, kind, context, address, size);
+            same = 1;
+        } else if (entry) {
+            depend_count(depend, thread, kind, context, entry, address, same);
+        }
+        address += same * size;
+        count -= same;
+    }
+}
+
+static void read_range(struct depend *depend, struct depend_thread *thread, uint32_t context,
+                       uint64_t address, unsigned size, uint64_t count)
+{
+    if (!context)
+        return;
+    find_range(depend, thread, DEPEND_RAW, context, address, size, count);
+    set_read(depend, thread, context, address, size * count);
+}
+
+static void write_range(struct depend *depend, struct depend_thread *thread, uint32_t context,
+                        uint64_t address, unsigned size, uint64_t count)
+{
+    depend->writes += count;
+    depend_touch(thread, address);
+    if (!context)
+        return;
+    find_range(depend, thread, DEPEND_WAR, context, address, size, count);
+    find_range(depend, thread, DEPEND_WAW, context, address, size, count);
+    set(depend, &depend->writers, &depend->frozen_writers, context, address, size * count);
+}
+
+void depend_read_range(struct depend *depend, struct depend_thread *thread,
+                       struct depend_site *site, uint64_t address, unsigned size, uint64_t count)
+{
+    if (depend->counts && count > 0)
+        read_range(depend, thread, begin_range(depend, thread, site, count), address, size, count);
+}
+
+void depend_write_range(struct depend *depend, struct depend_thread *thread,
+                        struct depend_site *site, uint64_t address, unsigned size, uint64_t count)
+{
+    if (depend->counts && count > 0)
+        write_range(depend, thread, begin_range(depend, thread, site, count), address, size, count);
+}
+
+void depend_copy(struct depend *depend, struct depend_thread *thread, struct depend_site *from,
+                 struct depend_site *to, uint64_t source, uint64_t target, unsigned size,
+                 uint64_t count, bool is_downwards)
+{
+    const uint64_t bytes = size * count;
+    const bool overlaps = source < target + bytes && target < source + bytes;
+    if (!depend->counts || count == 0)
+        return;
+    const uint32_t reads = begin_range(depend, thread, from, count);
+    const uint32_t writes = begin_range(depend, thread, to, count);
+    const uint64_t step = overlaps ? 1 : count; /* an element may be read after it is written */
+    for (uint64_t done = 0; done < count; done += step) {
+        const uint64_t at = (is_downwards ? count - step - done : done) * size;
+        read_range(depend, thread, reads, source + at, size, step);
+        write_range(depend, thread, writes, target + at, size, step);
+    }
+}
+
+void depend_forget(struct depend *depend, uint64_t address, uint64_t size)
+{
+    if (!depend->counts)
+        return;
+    shadow_forget(&depend->writers, address, size);
+    if (depend->tracks_reads)
+        shadow_forget(&depend->readers, address, size);
+    if (depend->settings.found) {
+        shadow_forget(&depend->frozen_writers, address, size);
+        shadow_forget(&depend->frozen_readers, address, size);
+    }
+}

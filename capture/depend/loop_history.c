@@ -1,0 +1,77 @@
+#include "capture/depend/loop_history.h"
+
+#include "formats/base/error.h"
+#include "formats/base/grow.h"
+
+#include <string.h>
+
+/* Appends a run of one iteration. */
+static int add_run(struct loop_history *history, uint64_t time)
+{
+    if (history->count == LOOP_HISTORY_RUNS) {
+        history->count /= 2;
+        memmove(history->runs, history->runs + history->count,
+                history->count * sizeof *history->runs);
+    }
+    struct loop_run *larger =
+        grow_array(history->runs, &history->capacity, history->count + 1, sizeof *larger);
+    if (!larger)
+        return BT_MEMORY;
+    history->runs = larger;
+    larger[history->count++] =
+        (struct loop_run){.first = history->iterations, .count = 1, .begun = time};
+    history->iterations++;
+    return 0;
+}
+
+int loop_history_begin(struct loop_history *history, uint64_t time)
+{
+    history->count = 0;
+    history->iterations = 0;
+    return add_run(history, time);
+}
+
+int loop_history_add(struct loop_history *history, uint64_t time)
+{
+    struct loop_run *run = &history->runs[history->count - 1];
+    if (run->count == 1)
+        run->length = time - run->begun;
+    else if (time != run->begun + run->count * run->length)
+        return add_run(history, time);
+    run->count++;
+    history->iterations++;
+    return 0;
+}
+
+/* The last run that begins before the time; NULL: none. */
+static const struct loop_run *find_run(const struct loop_history *history, uint64_t time)
+{
+    size_t low = 0, high = history->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (history->runs[middle].begun < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? &history->runs[low - 1] : NULL;
+}
+
+uint64_t loop_history_distance(const struct loop_history *history, uint64_t time, bool *forgotten)
+{
+    const uint64_t current = history->iterations - 1;
+    const struct loop_run *run = find_run(history, time);
+    *forgotten = !run;
+    if (!run)
+        return current - history->runs[0].first + 1;
+    uint64_t within = run->length ? (time - 1 - run->begun) / run->length : run->count - 1;
+    if (within >= run->count)
+        within = run->count - 1;
+    return current - (run->first + within);
+}
+
+void loop_history_clear(struct loop_history *history)
+{
+    free(history->runs);
+    *history = (struct loop_history){.runs = NULL};
+}

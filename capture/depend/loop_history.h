@@ -1,0 +1,40 @@
+/*
+ * The times at which the iterations of an active loop began, to find the iteration of an earlier
+ * access. Iterations of equal length take no memory.
+ */
+#ifndef CAPTURE_DEPEND_LOOP_HISTORY_H
+#define CAPTURE_DEPEND_LOOP_HISTORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Iterations `first` to first + count - 1 began at `begun`, begun + length, and so on. */
+struct loop_run {
+    uint64_t first, count;
+    uint64_t begun, length;
+};
+
+/* All zero: empty, without memory. */
+struct loop_history {
+    struct loop_run *runs;
+    size_t count, capacity;
+    uint64_t iterations; /* number of iterations begun */
+};
+
+#define LOOP_HISTORY_RUNS 262144u /* maximum: then the older half is forgotten */
+
+/* The loop begins anew, with its first iteration; keeps the memory. 0 or BT_MEMORY. */
+int loop_history_begin(struct loop_history *history, uint64_t time);
+
+/* Another iteration begins; `time` does not fall. 0 or BT_MEMORY. */
+int loop_history_add(struct loop_history *history, uint64_t time);
+
+/* How many iterations before the current one an access of this time was. *forgotten: it was that
+ * many or more. The access is younger than the loop's begin. An access belongs to the last
+ * iteration that began before its time. */
+uint64_t loop_history_distance(const struct loop_history *history, uint64_t time, bool *forgotten);
+
+void loop_history_clear(struct loop_history *history);
+
+#endif

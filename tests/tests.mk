@@ -135,7 +135,7 @@ endif
 bench:
 	@.ci/packages build bench mpi
 	@$(MAKE) --no-print-directory bench-run
-bench-run: all $(BENCH_BINARIES) $(BUILD)/tests/e2e/make_trace $(if $(HAVE_MPI),$(BUILD)/mpi/bustap)
+bench-run: all $(BENCH_BINARIES) $(BUILD)/tests/e2e/make_trace $(BUILD)/tests/e2e/make_fetches $(BUILD)/tests/e2e/bus_models $(if $(HAVE_MPI),$(BUILD)/mpi/bustap)
 	@BUILD=$(BUILD) tests/bench/run $(BENCH_ARGUMENTS)
 
 .PHONY: demo demo-run

@@ -264,10 +264,9 @@ struct dcfg_process *dcfg_add_process(struct dcfg *graph, uint64_t id, struct bt
     return process;
 }
 
-/* --- a process's tables ------------------------------------------------------------------------
+/* --- the table of a graph from a bus -----------------------------------------------------------
  */
 
-/* Extends the threads that have instruction counts, known or unknown. */
 int dcfg_set_bus(struct dcfg *graph, const struct dcfg_bus *bus, struct bt_error *error)
 {
     if (!graph->bus)
@@ -297,6 +296,10 @@ int dcfg_add_bus_block(struct dcfg *graph, const struct dcfg_bus_block *block,
     return 0;
 }
 
+/* --- a process's tables ------------------------------------------------------------------------
+ */
+
+/* Extends the threads that have instruction counts, known or unknown. */
 static int set_threads(struct dcfg_process *process, uint32_t threads, struct bt_error *error)
 {
     if (threads > process->graph->limits.threads_max)

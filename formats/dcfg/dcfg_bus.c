@@ -10,6 +10,10 @@
 
 enum { TAG_UNIT = 1, TAG_MODEL, TAG_FOUND, TAG_NOISE_BITS, TAG_BLOCKS, TAG_COUNTS };
 
+/* The values of UNIT and MODEL_FROM; the second one of each is true. */
+static const char *const units[] = {"instruction", "chunk"};
+static const char *const origins[] = {"option", "capture"};
+
 static const char *const tags[TAGS + 1] = {
     "UNIT",        "MODEL",    "MODEL_FROM",         "NOISE_BITS", "BLOCKS",
     "FETCHES",     "REPEATED", "PREFETCHED",         "NOISE",      "UNEXPLAINED",
@@ -22,24 +26,45 @@ const char *dcfg_bus_count_name(enum dcfg_bus_count count)
 
 /* --- reading --- */
 
-static int read_text(struct json_pull *pull, char *to, size_t room)
+static int read_model(struct json_pull *pull, char model[DCFG_BUS_MODEL_BYTES])
 {
     struct json_pull_text text;
     int result = json_pull_string(pull, &text);
     if (result < 0)
         return result;
-    size_t size = text.size < room ? text.size : room - 1;
-    memcpy(to, text.text, size);
-    to[size] = '\0';
+    if (text.size >= DCFG_BUS_MODEL_BYTES)
+        return json_pull_fail(pull, BT_DATA, "MODEL has more than %u bytes",
+                              DCFG_BUS_MODEL_BYTES - 1);
+    memcpy(model, text.text, text.size);
+    model[text.size] = '\0';
     return 0;
 }
 
+/* Reads one of two words. */
+static int read_word(struct json_pull *pull, const char *tag, const char *const words[2],
+                     bool *is_second)
+{
+    struct json_pull_text text;
+    int result = json_pull_string(pull, &text);
+    if (result < 0)
+        return result;
+    for (int i = 0; i < 2; i++) {
+        *is_second = i == 1;
+        if (text.size == strlen(words[i]) && memcmp(text.text, words[i], text.size) == 0)
+            return 0;
+    }
+    return json_pull_fail(pull, BT_DATA, "%s is neither %s nor %s", tag, words[0], words[1]);
+}
+
+/* Reads a count for each bit of an address. Only strict readers require all of them. */
 static int read_bits(struct json_pull *pull, struct dcfg_bus *bus)
 {
-    uint64_t ignored;
+    uint32_t bit = 0;
     int result = json_pull_array(pull);
-    for (uint32_t bit = 0; result >= 0 && (result = json_pull_element(pull)) > 0; bit++)
-        result = json_pull_integer(pull, bit < DCFG_BUS_BITS ? &bus->noise_bits[bit] : &ignored);
+    for (; result >= 0 && (result = json_pull_element(pull)) > 0 && bit < DCFG_BUS_BITS; bit++)
+        result = json_pull_integer(pull, &bus->noise_bits[bit]);
+    if (result > 0 || (result == 0 && bit < DCFG_BUS_BITS && json_pull_is_strict(pull)))
+        return json_pull_fail(pull, BT_DATA, "NOISE_BITS has not %u counts", DCFG_BUS_BITS);
     return result;
 }
 
@@ -72,27 +97,30 @@ static int read_blocks(struct json_pull *pull, struct dcfg *graph)
     return result;
 }
 
+/* Without a program nothing verifies the sample: its count is null. */
+static int read_count(struct json_pull *pull, struct dcfg_bus *bus, enum dcfg_bus_count count)
+{
+    if (count == DCFG_BUS_SAMPLE_UNEXPLAINED && json_pull_kind(pull) == JSON_PULL_NULL)
+        return json_pull_skip(pull);
+    return json_pull_integer(pull, &bus->counts[count]);
+}
+
 static int read_member(struct dcfg *graph, struct json_pull *pull, int tag)
 {
-    char word[16];
-    int result;
+    struct dcfg_bus *bus = graph->bus;
     switch (tag) {
     case TAG_UNIT:
-        result = read_text(pull, word, sizeof word);
-        graph->bus->chunks = result == 0 && strcmp(word, "chunk") == 0;
-        return result;
+        return read_word(pull, "UNIT", units, &bus->chunks);
     case TAG_MODEL:
-        return read_text(pull, graph->bus->model, sizeof graph->bus->model);
+        return read_model(pull, bus->model);
     case TAG_FOUND:
-        result = read_text(pull, word, sizeof word);
-        graph->bus->found = result == 0 && strcmp(word, "capture") == 0;
-        return result;
+        return read_word(pull, "MODEL_FROM", origins, &bus->found);
     case TAG_NOISE_BITS:
-        return read_bits(pull, graph->bus);
+        return read_bits(pull, bus);
     case TAG_BLOCKS:
         return read_blocks(pull, graph);
     default:
-        return json_pull_integer(pull, &graph->bus->counts[tag - TAG_COUNTS]);
+        return read_count(pull, bus, (enum dcfg_bus_count)(tag - TAG_COUNTS));
     }
 }
 
@@ -106,6 +134,9 @@ int dcfg_bus_read(struct dcfg *graph, struct json_pull *pull)
     int result = json_pull_object(pull);
     while (result >= 0 && (result = dcfg_object_next(pull, tags, &seen)) > 0)
         result = read_member(graph, pull, result);
+    for (int tag = 0; result == 0 && tag < TAGS && json_pull_is_strict(pull); tag++)
+        if (!(seen >> tag & 1))
+            return json_pull_fail(pull, BT_DATA, DCFG_BUS_TAG " has no %s", tags[tag]);
     return result;
 }
 
@@ -139,11 +170,14 @@ void dcfg_bus_write(const struct dcfg_bus *bus, struct json_put *put,
                     uint32_t (*new_id)(const void *context, uint32_t id), const void *context)
 {
     json_put_object(put);
-    json_text(put, "UNIT", bus->chunks ? "chunk" : "instruction");
+    json_text(put, "UNIT", units[bus->chunks]);
     json_text(put, "MODEL", bus->model);
-    json_text(put, "MODEL_FROM", bus->found ? "capture" : "option");
+    json_text(put, "MODEL_FROM", origins[bus->found]);
     for (unsigned i = 0; i < DCFG_BUS_COUNTS; i++)
-        json_count(put, tags[TAG_COUNTS - 1 + i], bus->counts[i]);
+        if (bus->chunks && i == DCFG_BUS_SAMPLE_UNEXPLAINED)
+            json_null(put, tags[TAG_COUNTS - 1 + i]);
+        else
+            json_count(put, tags[TAG_COUNTS - 1 + i], bus->counts[i]);
     json_array(put, "NOISE_BITS");
     for (unsigned bit = 0; bit < DCFG_BUS_BITS; bit++)
         json_put_integer(put, bus->noise_bits[bit]);

@@ -18,13 +18,13 @@
 /* Numbers of fetches; dcfg_bus_count_name() has their names in the file. */
 enum dcfg_bus_count {
     DCFG_BUS_FETCHES,
-    DCFG_BUS_REPEATED,    /* equal to the processor's previous one */
-    DCFG_BUS_PREFETCHED,  /* not executed */
-    DCFG_BUS_NOISE,       /* with wrong address bits */
-    DCFG_BUS_UNEXPLAINED, /* no execution leads to them */
-    DCFG_BUS_OUTSIDE,     /* in no image */
-    DCFG_BUS_SAMPLE,      /* examined to find the model */
-    DCFG_BUS_SAMPLE_UNEXPLAINED,
+    DCFG_BUS_REPEATED,           /* equal to the processor's previous one */
+    DCFG_BUS_PREFETCHED,         /* not executed */
+    DCFG_BUS_NOISE,              /* with wrong address bits */
+    DCFG_BUS_UNEXPLAINED,        /* no execution leads to them */
+    DCFG_BUS_OUTSIDE,            /* in no image */
+    DCFG_BUS_SAMPLE,             /* examined to find the model */
+    DCFG_BUS_SAMPLE_UNEXPLAINED, /* of them; null in the file if blocks consist of chunks */
     DCFG_BUS_COUNTS
 };
 
@@ -61,8 +61,8 @@ int dcfg_set_bus(struct dcfg *graph, const struct dcfg_bus *bus, struct bt_error
 int dcfg_add_bus_block(struct dcfg *graph, const struct dcfg_bus_block *block,
                        struct bt_error *error);
 
-/* Reads the member's value into a graph that has no bus. 0 or a negative code; the pull's error
- * says where. */
+/* Reads the member's value into a graph that has no bus. Only a strict reader requires all parts. 0
+ * or a negative code; the pull's error says where. */
 int dcfg_bus_read(struct dcfg *graph, struct json_pull *pull);
 
 /* Writes the member's value. new_id returns the id of a block in the file. */

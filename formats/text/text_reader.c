@@ -41,6 +41,8 @@ struct text_reader {
     bz_stream bzip2;
     lzma_stream xz; /* all zero equals LZMA_STREAM_INIT */
     bool gzip_ready, bzip2_ready;
+    char ahead[TEXT_READER_PEEK_MAX]; /* text that was only peeked at */
+    size_t ahead_begin, ahead_end;
     void (*progress)(void *argument, uint64_t offset, uint64_t size);
     void *progress_argument;
     char name[];
@@ -359,7 +361,7 @@ static int read_plain(struct text_reader *reader, char *text, size_t room, size_
     return result;
 }
 
-int text_reader_read(struct text_reader *reader, char *text, size_t room, size_t *got,
+static int read_text(struct text_reader *reader, char *text, size_t room, size_t *got,
                      struct bt_error *error)
 {
     *got = 0;
@@ -381,6 +383,33 @@ int text_reader_read(struct text_reader *reader, char *text, size_t room, size_t
     }
     return reader->container == CONTAINER_PLAIN ? read_plain(reader, text, room, got, error)
                                                 : read_compressed(reader, text, room, got, error);
+}
+
+int text_reader_read(struct text_reader *reader, char *text, size_t room, size_t *got,
+                     struct bt_error *error)
+{
+    const size_t ahead = reader->ahead_end - reader->ahead_begin;
+    if (ahead == 0)
+        return read_text(reader, text, room, got, error);
+    *got = ahead < room ? ahead : room;
+    memcpy(text, reader->ahead + reader->ahead_begin, *got);
+    reader->ahead_begin += *got;
+    return 0;
+}
+
+int text_reader_peek(struct text_reader *reader, char *text, size_t room, size_t *got,
+                     struct bt_error *error)
+{
+    int result = 0;
+    size_t more = 1;
+    while (result == 0 && more > 0 && reader->ahead_end < room) {
+        result = read_text(reader, reader->ahead + reader->ahead_end, room - reader->ahead_end,
+                           &more, error);
+        reader->ahead_end += more;
+    }
+    *got = reader->ahead_end;
+    memcpy(text, reader->ahead, *got);
+    return *got > 0 ? 0 : result;
 }
 
 uint64_t text_reader_offset(const struct text_reader *reader)

@@ -30,6 +30,12 @@ void text_reader_close(struct text_reader *reader);
 int text_reader_read(struct text_reader *reader, char *text, size_t room, size_t *got,
                      struct bt_error *error);
 
+/* The first bytes of the text (fewer than room only if the text is shorter, or corrupt), which
+ * text_reader_read() then reads as well: before the first read only. Errors as above. */
+#define TEXT_READER_PEEK_MAX 64u
+int text_reader_peek(struct text_reader *reader, char *text, size_t room, size_t *got,
+                     struct bt_error *error);
+
 /* The current offset in the file, and its size (0 for a pipe), in bytes as stored: for progress. */
 uint64_t text_reader_offset(const struct text_reader *reader);
 uint64_t text_reader_size(const struct text_reader *reader);

@@ -54,4 +54,4 @@ compare compute /dev/null ./compute "$((3 * times))"
 compare 'gzip -9' /dev/null gzip -9 -c text
 command -v sqlite3 >/dev/null && compare sqlite3 queries sqlite3 :memory:
 compare 'gcc (cc1)' /dev/null "$(gcc -print-prog-name=cc1)" -quiet -O2 -o /dev/null \
-    -I"$TOP" -imultiarch x86_64-linux-gnu -D_GNU_SOURCE "$TOP/tools/common/table.c"
+    -I"$TOP" -imultiarch x86_64-linux-gnu -D_GNU_SOURCE "$TOP/formats/text/table.c"

@@ -65,6 +65,7 @@ expect one 'ENTRY START clone3+0x[0-9a-f]* 0 1 1 1 1\|ENTRY START clone+0x[0-9a-
 bustap exec -q -o many/x -- ./interrupted 300
 build many
 [ "$(threads many)" = '[301,1]' ]
+grep -q ' instructions by 301 threads$' told || { cat told; exit 1; }
 [ "$(jq '.PROCESSES[1][3][1:] | length' many.trace.json)" = 301 ]
 
 # --- as captures of their own, with names of their own ---

@@ -58,3 +58,13 @@ jq -e '.FILE_NAMES[1:] as $files | [.PROCESSES[1][1].IMAGES[1:][]
 # the times are those of one capture
 bustap exec -q --split-threads -o split/x --modules modules -- ./host >/dev/null
 if grep '@[0-9]*-' modules; then exit 1; fi
+
+# dcfg fetches tells them apart, too: of the functions as many fetches as the graph has instructions
+bustap dcfg fetches --csv "${images[@]}" one/*.byu.gz >fetches
+bustap dcfg functions --csv one.json >functions
+for name in first second; do
+    fetched=$(awk -F, -v name=$name '$NF == name { print $1 }' fetches)
+    [ "$fetched" -gt 0 ] && awk -F, -v name=$name -v n="$fetched" '$0 ~ "," name "(,|$)" && $3 == n { found = 1 } END { exit !found }' functions ||
+        { grep $name fetches functions; exit 1; }
+done
+[ "$(awk -F, '$NF == "first" || $NF == "second" { print $10 }' fetches | uniq | wc -l)" = 1 ]

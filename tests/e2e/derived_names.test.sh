@@ -126,7 +126,7 @@ converters() {
 graphs() {
     local view
     fresh && put_around out out2 && try '[01]' "out2?" bustap dcfg build "$inputs/t.byu.gz" -o out --trace out2
-    for view in blocks loops check dot callgrind expand; do
+    for view in blocks loops paths check dot callgrind expand; do
         fresh && put_around g t && try '*' none bustap dcfg $view "$inputs/g.dcfg.json"
     done
     fresh && put_around g && try '*' none bustap dcfg diff "$inputs/g.dcfg.json" "$inputs/g.dcfg.json"

@@ -48,7 +48,7 @@ for form in '' --csv --json; do
     full bustap dump $form p_?.byu.gz
     full bustap cache $form --l1 4K p_?.byu.gz
     full bustap mrc $form p_?.byu.gz
-    for command in blocks loops; do
+    for command in blocks loops paths; do
         full bustap dcfg $command $form g.json
     done
     full bustap dcfg expand $form g.json --trace t.json

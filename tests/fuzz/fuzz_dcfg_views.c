@@ -10,6 +10,7 @@
 #include "tools/dcfg/dot_graph.h"
 #include "tools/dcfg/graph/call_graph.h"
 #include "tools/dcfg/graph/find_routine.h"
+#include "tools/dcfg/graph/hot_paths.h"
 #include "tools/dcfg/graph/loop_counts.h"
 
 #include <stdlib.h>
@@ -22,15 +23,24 @@ static void expect(bool good)
         abort();
 }
 
-static void count(const struct view *view)
+static void count_up(const struct view *view)
 {
     struct bt_error error;
     struct call_graph calls;
-    struct loop_count *loops = loop_counts_make(&view->profile, &error);
+    struct irreducible_loops irreducible;
+    expect(irreducible_find(&irreducible, &view->profile, &error) == 0);
+    struct loop_count *loops = loop_counts_make(&view->profile, &irreducible, &error);
+    const uint32_t count = view->process->loop_count + irreducible.count;
     expect(loops);
-    for (uint32_t i = 0; i < view->process->loop_count; i++)
-        expect(loops[i].depth >= 1 && loops[i].depth <= view->process->loop_count);
+    for (uint32_t i = 0; i < count; i++)
+        expect(loops[i].depth >= 1 && loops[i].depth <= count);
     free(loops);
+    irreducible_clear(&irreducible);
+    struct hot_paths paths;
+    expect(hot_paths_find(&paths, &view->profile, 3, &error) == 0);
+    for (size_t p = 0; p < paths.path_count; p++)
+        expect(paths.paths[p].at_least <= paths.paths[p].at_most && paths.paths[p].length > 0);
+    hot_paths_clear(&paths);
     expect(call_graph_make(&calls, &view->profile, view->names, &error) == 0);
     uint64_t self = 0;
     for (uint32_t f = 0; f < calls.function_count; f++)
@@ -95,7 +105,7 @@ static void show(struct dcfg *graph)
         views[i].names = names_new(process, &error);
         expect(views[i].names);
     }
-    count(&views[0]);
+    count_up(&views[0]);
     draw(&views[0], out);
     compare(views, graph->process_count == 1, out);
     for (unsigned i = 0; i < 2; i++) {

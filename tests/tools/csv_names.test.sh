@@ -84,6 +84,8 @@ bustap dcfg annotate --csv once.json >table
 holds table 'od,d' "$source" "$module" 'sum += number & 1 ? 5 : 3;'
 bustap dcfg loops --csv once.json >table
 holds table 'od,d' "$source"
+bustap dcfg paths --csv --top 1000 once.json >table
+holds table 'od,d' "$source"
 bustap dcfg diff --csv once.json again.json >table || [ $? = 1 ]
 holds table 'od,d' "$module"
 bustap dcfg expand --csv --trace once.edges.json once.json >table

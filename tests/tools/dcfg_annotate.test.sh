@@ -43,7 +43,7 @@ diff blocks.sums annotated.sums
 bustap dcfg annotate --json example.json 2>/dev/null |
     jq -e '[.functions[] | .instructions == ([.rows[].instructions] | add)] | all' >/dev/null
 # the sum of all threads
-bustap dcfg annotate --json --thread all example.json 2>/dev/null |
+bustap dcfg annotate --json --by-thread example.json 2>/dev/null |
     jq -e '[.functions[].rows[] | .executions == .thread_0 + .thread_1] | all' >/dev/null
 # standard input; a reader that closes early; a full disk
 diff <(bustap dcfg annotate - <example.json 2>/dev/null) <(bustap dcfg annotate example.json 2>/dev/null)

@@ -39,9 +39,27 @@ expect() { # TEXT: what was said
     diff <(printf '%s\n' "$1") said || fail "another answer"
 }
 
+# --- the page replaces none of the files that are read ---
+make_fetches --program 3 10 own >own.byu
+bustap dcfg build own.byu --image own.user --image own.kernel -o own.json 2>/dev/null
+sed "s|$PWD/own.kernel|$PWD/own.c|" own.json >source.json
+echo 'int source;' >own.c
+cp own.user other.user
+md5sum own.* other.user >own.md5
+for arguments in own.user own.kernel ./own.json 'other.user --image other.user' 'other.user --image other.user@0x10000'; do
+    status=0
+    # shellcheck disable=SC2086
+    bustap dcfg annotate --html $arguments own.json 2>messages || status=$?
+    [ "$status" = 2 ] && grep -q 'is read: the page needs another name' messages || fail "--html $arguments: $status"
+done
+status=0
+bustap dcfg annotate --html own.c source.json 2>messages || status=$?
+[ "$status" = 2 ] || fail "--html over a source: $status"
+md5sum --quiet -c own.md5
+
 # --- the example: a page refers to nothing outside of it ---
 make_dcfg example.json
-bustap dcfg annotate --thread all --html page.html example.json 2>/dev/null
+bustap dcfg annotate --by-thread --html page.html example.json 2>/dev/null
 ! grep -Eq '(src|href)=|@import|url\(' page.html || fail "it refers to something"
 act page.html '
     say(document.title);
@@ -90,7 +108,7 @@ act page.html '
     say(location.hash, all("details").filter(f => f.open).map(f => f.id).join(" "));'
 expect 'true 12
 ▸ loop: 2 entries, 17 iterations, 8.5 per entry, 2.07 % false 4 0
-▾ loop: 2 entries, 17 iterations, 8.5 per entry, 2.07 % 12 15 2
+▾ loop: 2 entries, 17 iterations, 8.5 per entry, 2.07 % 12 2 15
 1 function, 1 line f1
 1 0x7f0000402007 line 1 of 1
 1 function, 1 line
@@ -119,7 +137,7 @@ expect 'evil.json, annotated
 → </script><script>document.title=1</script><b>main"&amp;+0x1f, return'
 
 # --- standard output, errors ---
-bustap dcfg annotate --thread all --html - example.json 2>/dev/null | cmp - page.html
+bustap dcfg annotate --by-thread --html - example.json 2>/dev/null | cmp - page.html
 status=0
 bustap dcfg annotate --html example.json example.json 2>complaints || status=$?
 [ "$status" = 2 ] && grep -q 'example.json is read: the page needs another name' complaints || fail "$(cat complaints)"
@@ -158,7 +176,7 @@ bustap dcfg annotate --json bus.json 2>/dev/null |
     jq -e '[.functions[].rows[] | .certain <= .executions and (.confidence == "certain") == (.certain == .executions)] | all' >/dev/null
 bustap dcfg build --fetch bus -o chunks.json bus.byu 2>/dev/null
 bustap dcfg annotate chunks.json 2>/dev/null >chunks.txt
-grep -q '^(0x[0-9a-f]*): [0-9]* chunks, ' chunks.txt || fail "$(head -3 chunks.txt)"
+grep -q '^(0x[0-9a-f]*): [0-9]* visits of chunks, ' chunks.txt || fail "$(head -3 chunks.txt)"
 grep -q ' ([0-9]* chunks*, [0-9]* bytes)' chunks.txt || fail "$(head -5 chunks.txt)"
 ! grep -q instructions chunks.txt || fail "instructions of chunks"
 bustap dcfg annotate --json chunks.json 2>/dev/null | jq -e '.chunks > 0 and (.functions[0].rows[0].chunks > 0)' >/dev/null

@@ -5,7 +5,7 @@ set -eu
 PATH="$BUILD/tests/e2e:$PATH"
 
 make_capture files=2 file_records=4000 block_records=1000 p
-bustap dcfg build --bus chunk=32 p_?.byu.gz -o g.json.gz --trace t.json.gz --chunk 100 2>/dev/null
+bustap dcfg build --bus chunk=8 p_?.byu.gz -o g.json.gz --trace t.json.gz --chunk 100 2>/dev/null
 
 bustap dcfg expand g.json.gz --trace t.json.gz --csv >all
 [ "$(head -1 all)" = thread,index,edge,source,target,type,address,symbol,symbol_offset ]

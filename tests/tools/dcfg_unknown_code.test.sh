@@ -65,4 +65,4 @@ cut -d ' ' -f 1 none.json.types | paste -sd ' ' |
 status=0
 bustap dcfg build run.byu.gz --unknown-branches direct -o none.json 2>messages || status=$?
 [ "$status" -eq 2 ]
-grep -q 'is branch or indirect' messages
+grep -q "'direct' is not branch or indirect" messages

@@ -45,7 +45,7 @@ check bustap convert --from "$hostile" a b
 check bustap convert --to "$hostile" a b
 check bustap convert a "$hostile/b"
 check bustap dump --filter "$hostile" a
-for command in build check expand blocks annotate loops diff dot callgrind "$hostile"; do
+for command in build check expand blocks annotate loops paths diff dot callgrind "$hostile"; do
     check bustap dcfg "$command" "$hostile" "$hostile"
     check bustap dcfg "$command" "--$hostile"
 done
@@ -131,7 +131,7 @@ case $BUILD in *sanitize*) ;; *) run_program ;; esac
 make_dcfg g.json
 sed 's/"main"/"x\\u001b[31m\\u007f\\u009b\\u000ay"/g; s/"\([^"]*\)\.c"/"x\\u001b[31m\\u009b\1.c"/g' g.json >evil.json
 ! cmp -s g.json evil.json || fail "the graph has no such names"
-for command in check blocks loops dot callgrind 'blocks --csv' 'loops --csv' 'blocks --json' 'loops --json' 'check --json' \
+for command in check blocks loops paths dot callgrind 'blocks --csv' 'loops --csv' 'paths --csv' 'blocks --json' 'loops --json' 'paths --json' 'check --json' \
     annotate 'annotate --csv' 'annotate --json'; do
     # shellcheck disable=SC2086
     check bustap dcfg $command evil.json
@@ -141,7 +141,7 @@ check bustap dcfg diff --json g.json evil.json
 sed 's/"COMPRESSED_DCFG"\|"MAJOR_VERSION"/"x\\u001b[31m\\u009b"/' evil.json >worse.json
 check bustap dcfg check worse.json
 cp evil.json "$hostile.json"
-for command in check blocks annotate loops dot callgrind; do
+for command in check blocks annotate loops paths dot callgrind; do
     check bustap dcfg "$command" "$hostile.json"
 done
 check bustap dcfg diff "$hostile.json" g.json

@@ -2,7 +2,7 @@
 
 cache='cache --l1 4K,line=32,ways=2'
 commands=(dump info 'recover -o r.byu.gz' "$cache" "$cache -j 2" "$cache --sweep size=1K..4K" mrc 'mrc -j 3'
-    'plot --csv' 'plot --of mix --csv' 'plot --of sharing --csv' 'convert --to csv -o -' 'dcfg build --bus chunk=32 -o g.json')
+    'plot --csv' 'plot --of mix --csv' 'plot --of sharing --csv' 'convert --to csv -o -' 'dcfg build --bus chunk=8 -o g.json')
 
 fail() {
     echo "$*"

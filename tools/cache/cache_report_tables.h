@@ -2,8 +2,8 @@
 #ifndef TOOLS_CACHE_CACHE_REPORT_TABLES_H
 #define TOOLS_CACHE_CACHE_REPORT_TABLES_H
 
+#include "formats/text/table.h"
 #include "tools/cache/cache_report.h"
-#include "tools/common/table.h"
 
 /* Source of the tables' rows. */
 struct cache_report_tables {

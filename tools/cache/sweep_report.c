@@ -1,8 +1,8 @@
 #include "tools/cache/sweep_report.h"
 
+#include "formats/text/table.h"
 #include "tools/cache/cache_report.h"
 #include "tools/common/json_report.h"
-#include "tools/common/table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -19,10 +19,15 @@ void callgrind_put_head(const struct callgrind_head *head, FILE *out)
             "\ncmd: ",
             head->process);
     printable_put(head->command, out);
-    fputs("\npart: 1\n\npositions: instr line\nevent: Ir : Instruction Fetch\n", out);
-    if (head->data)
-        fputs("event: Dr : Data Read\nevent: Dw : Data Write\n", out);
-    fprintf(out, "events: Ir%s\n", head->data ? " Dr Dw" : "");
+    fputs("\npart: 1\n\npositions: instr line\n", out);
+    if (head->chunks)
+        fputs("event: Visits : visits of chunks\nevents: Visits\n", out);
+    else if (head->data)
+        fputs("event: Ir : Instruction Fetch\nevent: Dr : Data Read\nevent: Dw : Data Write\n"
+              "events: Ir Dr Dw\n",
+              out);
+    else
+        fputs("event: Ir : Instruction Fetch\nevents: Ir\n", out);
     put_sums(head, "summary", out);
 }
 

@@ -10,7 +10,8 @@
 struct callgrind_head {
     uint64_t process;
     const char *command;
-    bool data; /* events are Ir Dr Dw, else Ir */
+    bool data;   /* events are Ir Dr Dw, else Ir */
+    bool chunks; /* the event is Visits, of chunks of code that a bus fetched */
     uint64_t totals[3];
 };
 

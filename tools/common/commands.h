@@ -24,6 +24,7 @@ extern const struct command dcfg_expand_command;
 extern const struct command dcfg_functions_command;
 extern const struct command dcfg_fetches_command;
 extern const struct command dcfg_loops_command;
+extern const struct command dcfg_paths_command;
 extern const struct command doctor_command;
 extern const struct command dump_command;
 extern const struct command exec_command;

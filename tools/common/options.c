@@ -123,7 +123,7 @@ static int take(const struct option_row *row, void *settings, const char *argume
     case OPTION_DURATION:
         return quantity_duration(field, argument, error);
     case OPTION_CALL:
-        return row->take(settings, argument, error);
+        return row->take(field, argument, error);
     default:
         return bt_fail(error, BT_USAGE, "option --%s has an unknown kind", row->name);
     }

@@ -31,8 +31,8 @@ struct option_row {
     const char *argument; /* name of the argument in help; NULL with OPTION_FLAG */
     const char *help;     /* one line */
     size_t offset;        /* offset of the field in the command's settings, in bytes */
-    /* OPTION_CALL: reads the argument into the settings. 0 or a negative code. */
-    int (*take)(void *settings, const char *argument, struct bt_error *error);
+    /* OPTION_CALL: reads the argument into the field at the offset. 0 or a negative code. */
+    int (*take)(void *field, const char *argument, struct bt_error *error);
 };
 
 /* Rows that several commands share. type is the command's settings, member its field: a bool where

@@ -1,27 +1,26 @@
 #include "tools/common/commands.h"
 
 #include "formats/base/printable.h"
-#include "formats/base/quantity.h"
 #include "tools/common/overwrite.h"
 #include "tools/dcfg/annotate_html.h"
 #include "tools/dcfg/annotate_table.h"
 #include "tools/dcfg/annotate_text.h"
+#include "tools/dcfg/graph_code.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define FILES_MAX      64u   /* --image */
 #define PAGE_FUNCTIONS 1000u /* functions on a page without --top */
 
 struct annotate_settings {
     const char *process;
     const char *syntax;
     const char *html; /* NULL: no page */
-    const char *files[FILES_MAX];
-    size_t file_count;
-    struct annotate_threads threads;
+    struct graph_code_files files;
+    struct thread_choice threads;
     uint64_t top;
     bool cold;
     bool csv, json;
@@ -29,30 +28,9 @@ struct annotate_settings {
     enum disassemble_syntax style;
 };
 
-static int take_image(void *settings, const char *argument, struct bt_error *error)
-{
-    struct annotate_settings *annotate = settings;
-    if (annotate->file_count == FILES_MAX)
-        return bt_fail(error, BT_USAGE, "--image: more than %u files", FILES_MAX);
-    annotate->files[annotate->file_count++] = argument;
-    return 0;
-}
-
 static int take_thread(void *settings, const char *argument, struct bt_error *error)
 {
-    struct annotate_threads *threads = &((struct annotate_settings *)settings)->threads;
-    uint64_t number;
-    if (strcmp(argument, "all") == 0) {
-        threads->all = true;
-        return 0;
-    }
-    if (quantity_count(&number, argument, error) < 0)
-        return error->code;
-    if (threads->count == ANNOTATE_THREADS_MAX || number > UINT32_MAX)
-        return bt_fail(error, BT_USAGE, "--thread: there is no thread %" PRIu64 ", or more than %u",
-                       number, ANNOTATE_THREADS_MAX);
-    threads->numbers[threads->count++] = (uint32_t)number;
-    return 0;
+    return thread_choice_add(&((struct annotate_settings *)settings)->threads, argument, error);
 }
 
 #define FIELD(member) offsetof(struct annotate_settings, member)
@@ -60,10 +38,8 @@ static const struct option_row annotate_options[] = {
     {OPTION_COUNT, 0, "top", "N", "print only the first N functions", FIELD(top), NULL},
     {OPTION_FLAG, 'a', "all", NULL, "also print instructions that were not executed", FIELD(cold),
      NULL},
-    {OPTION_CALL, 0, "thread", "N", "also print the executions by thread N, or by all; may repeat",
-     0, take_thread},
-    {OPTION_CALL, 0, "image", "ELF[@LOAD]",
-     "read code from this file, not from the one that the graph names; may repeat", 0, take_image},
+    VIEW_THREADS_OPTIONS(FIELD(threads.all), take_thread),
+    GRAPH_CODE_IMAGE_ROW(struct annotate_settings, files),
     {OPTION_FILE, 0, "html", "FILE",
      "write a page for browsers, of the first 1000 functions without --top", FIELD(html), NULL},
     {OPTION_TEXT, 0, "syntax", "NAME", "intel (the default) or att", FIELD(syntax), NULL},
@@ -107,9 +83,10 @@ static int annotate(const struct annotate_settings *settings, const struct view 
 {
     struct annotate_graph graph;
     struct annotation annotation = {.graph = NULL};
-    int result = annotate_graph_make(&graph, view, settings->files, settings->file_count, error);
+    int result =
+        annotate_graph_make(&graph, view, settings->files.at, settings->files.count, error);
     if (result == 0)
-        result = annotate_graph_count_threads(&graph, &settings->threads, error);
+        result = thread_counts_make(&graph.threads, view->process, &settings->threads, error);
     if (result == 0 && count > 0 && annotate_graph_choose(&graph, functions, count, error) < 0)
         result = bt_fail_within(error, "%s", view->path);
     if (settings->html && settings->top == UINT64_MAX && count == 0 &&
@@ -137,6 +114,30 @@ static int choose_syntax(struct annotate_settings *settings, struct bt_error *er
     return 0;
 }
 
+/* FILE or FILE@ADDRESS, and a file's name may contain an @. */
+static bool is_image(const char *page, const char *image)
+{
+    const char *at = strrchr(image, '@');
+    char *file = at ? strndup(image, (size_t)(at - image)) : NULL;
+    const bool is_it = overwrite_happens(page, image) || (file && overwrite_happens(page, file));
+    free(file);
+    return is_it;
+}
+
+/* The page is none of the files that are read: images, and the sources that the graph names. */
+static int check_named(const struct annotate_settings *settings, const struct dcfg *graph,
+                       struct bt_error *error)
+{
+    bool is_read = false;
+    for (uint32_t i = 0; settings->html && i < graph->file_name_count; i++)
+        is_read |= overwrite_happens(settings->html, dcfg_text(graph, graph->file_names[i].name));
+    for (size_t i = 0; settings->html && i < settings->files.count; i++)
+        is_read |= is_image(settings->html, settings->files.at[i]);
+    return is_read ? bt_fail(error, BT_USAGE, "%.300s is read: the page needs another name",
+                             settings->html)
+                   : 0;
+}
+
 /* The page is a file of its own. */
 static int check_page(const struct annotate_settings *settings, char *const *graph,
                       struct bt_error *error)
@@ -145,10 +146,6 @@ static int check_page(const struct annotate_settings *settings, char *const *gra
         return 0;
     if (settings->csv || settings->json)
         return bt_fail(error, BT_USAGE, "--html, --csv and --json exclude each other");
-    for (size_t i = 0; i < settings->file_count; i++)
-        if (overwrite_happens(settings->html, settings->files[i]))
-            return bt_fail(error, BT_USAGE, "%.300s is read: the page needs another name",
-                           settings->html);
     return overwrite_check(settings->html, 1, graph, "the page", error);
 }
 
@@ -167,9 +164,13 @@ static int annotate_main(struct invocation *call)
     struct view view;
     int result = view_open(&view, call->arguments[0], settings.process, &error);
     if (result == 0)
+        result = check_named(&settings, view.graph, &error);
+    if (result == 0)
         result = annotate(&settings, &view, (const char *const *)call->arguments + 1,
                           (size_t)call->count - 1, &error);
     view_close(&view);
+    if (result == BT_CLOSED) /* ignored: the reader has closed the pipe */
+        return STATUS_GOOD;
     return result < 0 ? command_failure(&error) : STATUS_GOOD;
 }
 

@@ -1,6 +1,5 @@
 #include "tools/dcfg/annotate_graph.h"
 
-#include "formats/base/saturating.h"
 #include "tools/dcfg/graph/find_routine.h"
 
 #include <inttypes.h>
@@ -37,6 +36,8 @@ static void place_loops(struct annotate_graph *graph)
     memset(graph->loop_of, 0xff, size);
     memset(graph->loop_at, 0xff, size);
     for (uint32_t l = 0; l < process->loop_count; l++) {
+        if (graph->loops[l].is_no_loop)
+            continue;
         const struct dcfg_range *nodes = &process->loops[l].nodes;
         graph->loop_at[dcfg_find_block(process, process->loops[l].head)] = l;
         for (uint32_t n = nodes->first; n < nodes->first + nodes->count; n++) {
@@ -106,7 +107,7 @@ int annotate_graph_make(struct annotate_graph *graph, const struct view *view,
     graph->sources = source_text_new(view->graph, error);
     if (!graph->sources || call_graph_make(&graph->calls, &view->profile, view->names, error) < 0)
         return error->code;
-    graph->loops = loop_counts_make(&view->profile, error);
+    graph->loops = loop_counts_make(&view->profile, NULL, error);
     if (!graph->loops)
         return error->code;
     if (allocate(graph) < 0 || sort_functions(graph) < 0)
@@ -129,53 +130,9 @@ void annotate_graph_clear(struct annotate_graph *graph)
     free(graph->loop_at);
     free(graph->first_edge);
     free(graph->edges);
-    free(graph->thread_executions);
+    thread_counts_clear(&graph->threads);
     free(graph->order);
     *graph = (struct annotate_graph){.view = NULL};
-}
-
-/* Makes a list of all threads where they are requested, and checks the numbers. */
-static int number_threads(struct annotate_threads *threads, uint32_t count, struct bt_error *error)
-{
-    if (threads->all && count > ANNOTATE_THREADS_MAX)
-        return bt_fail(error, BT_USAGE,
-                       "--thread all: the graph has %" PRIu32 " threads, choose up to %u", count,
-                       ANNOTATE_THREADS_MAX);
-    for (uint32_t t = 0; threads->all && t < count; t++)
-        threads->numbers[t] = t;
-    if (threads->all)
-        threads->count = count;
-    for (uint32_t i = 0; i < threads->count; i++)
-        if (threads->numbers[i] >= count)
-            return bt_fail(error, BT_USAGE,
-                           "--thread: there is no thread %" PRIu32 ", only 0 to %" PRIu32,
-                           threads->numbers[i], count > 0 ? count - 1 : 0);
-    return 0;
-}
-
-int annotate_graph_count_threads(struct annotate_graph *graph,
-                                 const struct annotate_threads *threads, struct bt_error *error)
-{
-    const struct dcfg_process *process = graph->view->process;
-    graph->threads = *threads;
-    if (number_threads(&graph->threads, process->threads, error) < 0)
-        return error->code;
-    const uint32_t count = graph->threads.count;
-    graph->thread_executions =
-        calloc((process->block_count + (size_t)1) * (count + 1), sizeof *graph->thread_executions);
-    if (!graph->thread_executions)
-        return bt_fail(error, BT_MEMORY, "no memory for the counts of %" PRIu32 " threads", count);
-    for (uint32_t e = 0; e < process->edges.count && count > 0; e++) {
-        const uint32_t block = dcfg_find_block(process, process->edges.targets[e]);
-        struct dcfg_counts counts = dcfg_edge_counts(process, e);
-        while (block != DCFG_NONE && dcfg_counts_next(&counts))
-            for (uint32_t t = 0; t < count; t++)
-                if (graph->threads.numbers[t] == counts.thread) {
-                    uint64_t *sum = &graph->thread_executions[(size_t)block * count + t];
-                    *sum = saturating_add(*sum, counts.count);
-                }
-    }
-    return 0;
 }
 
 int annotate_graph_choose(struct annotate_graph *graph, const char *const *functions, size_t count,

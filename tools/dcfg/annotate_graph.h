@@ -4,32 +4,23 @@
 
 #include "tools/dcfg/graph/call_graph.h"
 #include "tools/dcfg/graph/loop_counts.h"
+#include "tools/dcfg/graph/thread_counts.h"
 #include "tools/dcfg/graph_code.h"
 #include "tools/dcfg/source_text.h"
 #include "tools/dcfg/view_command.h"
-
-#define ANNOTATE_THREADS_MAX 16u /* columns of threads */
-
-/* Threads with a column of their own. */
-struct annotate_threads {
-    bool all;
-    uint32_t count;
-    uint32_t numbers[ANNOTATE_THREADS_MAX];
-};
 
 struct annotate_graph {
     const struct view *view;
     struct call_graph calls;
     struct graph_code *code;
     struct source_text *sources;
-    struct loop_count *loops; /* by loop of the process */
-    uint32_t *loop_of;        /* by block: the innermost loop; DCFG_NONE: in no loop */
-    uint32_t *loop_at;        /* by block: the loop with this head; DCFG_NONE: no head */
-    uint32_t *first_edge;     /* by block, and one more: index of its first edge in edges */
-    uint32_t *edges;          /* edge numbers, sorted by source */
-    struct annotate_threads threads;
-    uint64_t *thread_executions; /* by block and thread of those */
-    uint32_t *order;             /* functions, those with the most instructions first */
+    struct loop_count *loops;     /* by loop of the process */
+    uint32_t *loop_of;            /* by block: the innermost loop; DCFG_NONE: in no loop */
+    uint32_t *loop_at;            /* by block: the loop with this head; DCFG_NONE: no head */
+    uint32_t *first_edge;         /* by block, and one more: index of its first edge in edges */
+    uint32_t *edges;              /* edge numbers, sorted by source */
+    struct thread_counts threads; /* none, until thread_counts_make() */
+    uint32_t *order;              /* functions, those with the most instructions first */
     uint32_t order_count;
     bool uncertain; /* some counts are not certain */
 };
@@ -39,11 +30,6 @@ struct annotate_graph {
 int annotate_graph_make(struct annotate_graph *graph, const struct view *view,
                         const char *const *files, size_t file_count, struct bt_error *error);
 void annotate_graph_clear(struct annotate_graph *graph);
-
-/* Counts executions by these threads. 0, BT_MEMORY, or BT_USAGE: there is no such thread, or there
- * are more than ANNOTATE_THREADS_MAX. */
-int annotate_graph_count_threads(struct annotate_graph *graph,
-                                 const struct annotate_threads *threads, struct bt_error *error);
 
 /* Leaves only the functions with these names (as find_routine) in the order. 0 or BT_USAGE. */
 int annotate_graph_choose(struct annotate_graph *graph, const char *const *functions, size_t count,

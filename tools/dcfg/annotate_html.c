@@ -4,6 +4,7 @@
 #include "formats/text/json_members.h"
 #include "formats/text/text_writer.h"
 #include "tools/common/words.h"
+#include "tools/dcfg/bus_report.h"
 #include "tools/dcfg/dot_text.h"
 
 #include <inttypes.h>
@@ -284,7 +285,7 @@ static void put_counts(const struct page *page, const struct annotation_row *row
                        struct json_put *json)
 {
     const struct annotate_graph *graph = page->graph;
-    const uint32_t threads = graph->threads.count;
+    const uint32_t threads = graph->threads.threads.count;
     const uint32_t loop = number_of_loop(page, graph->loop_of[row->block]);
     json_put_key(json, "p");
     json_put_number(json, "%.4g",
@@ -293,7 +294,7 @@ static void put_counts(const struct page *page, const struct annotation_row *row
     if (threads > 0) {
         json_array(json, "t");
         for (uint32_t t = 0; t < threads; t++)
-            json_put_integer(json, graph->thread_executions[(size_t)row->block * threads + t]);
+            json_put_integer(json, thread_counts_of(&graph->threads, row->block, t));
         json_put_array_end(json);
     }
     if (graph->uncertain)
@@ -401,13 +402,12 @@ static void put_functions(struct page *page)
 
 static void put_settings(struct page *page)
 {
-    const struct annotate_threads *threads = &page->graph->threads;
+    const struct thread_choice *threads = &page->graph->threads.threads;
     put_text(page, "<script type=\"application/json\" id=\"settings\">{\"threads\":[");
     for (uint32_t t = 0; t < threads->count; t++)
         put_format(page, "%s%" PRIu32, t > 0 ? "," : "", threads->numbers[t]);
     put_format(page, "],\"uncertain\":%s,\"unit\":\"%s\"}</script>\n",
-               page->graph->uncertain ? "true" : "false",
-               view_has_chunks(page->graph->view) ? "chunk" : "instruction");
+               page->graph->uncertain ? "true" : "false", view_unit(page->graph->view, 1));
 }
 
 static void put_head(struct page *page)
@@ -424,13 +424,20 @@ static void put_head(struct page *page)
     put_escaped(page, words_file_name(view->path));
     put_format(page, "</h1><p>process %" PRIu64 ": ", view->process->id);
     put_number(page, view->profile.total);
-    put_format(page, " %s, %" PRIu32 " %s", view_has_chunks(view) ? "chunks" : "instructions",
+    put_format(page, " %s, %" PRIu32 " %s", view_executed(view, view->profile.total),
                view->process->threads, view->process->threads == 1 ? "thread" : "threads");
     if (page->graph->order_count < page->graph->calls.function_count)
         put_format(page, "; %" PRIu32 " of %" PRIu32 " functions", page->graph->order_count,
                    page->graph->calls.function_count);
     else
-        put_format(page, "; %" PRIu32 " functions", page->graph->order_count);
+        put_format(page, "; %" PRIu32 " %s", page->graph->order_count,
+                   page->graph->order_count == 1 ? "function" : "functions");
+    if (view->graph->bus) {
+        char bus[BUS_REPORT_BYTES];
+        bus_report_model(bus, view->graph->bus);
+        put_text(page, "</p><p>");
+        put_escaped(page, bus);
+    }
     put_text(page,
              "</p><form><span id=\"found\" role=\"status\"></span>"
              "<input type=\"search\" aria-label=\"search\" placeholder=\"function, instruction, "

@@ -59,7 +59,7 @@
         make('th', row, 'taken');
         make('th', row, 'address');
         make('th', row, '').style.minWidth = (lanes * LANE + 16) + 'px';
-        make('th', row, 'instruction', 'text');
+        make('th', row, settings.unit === 'chunk' ? 'chunks' : 'instruction', 'text');
         make('th', row, 'source', 'text');
     }
 

@@ -1,6 +1,7 @@
 #include "tools/dcfg/annotate_table.h"
 
 #include "tools/common/json_report.h"
+#include "tools/dcfg/bus_report.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -19,7 +20,7 @@ static const struct table_column columns[] = {
     {NULL, "file", TABLE_TEXT},        {NULL, "line", TABLE_COUNT},
     {NULL, "source", TABLE_TEXT}};
 
-_Static_assert(COLUMNS + ANNOTATE_THREADS_MAX <= TABLE_COLUMNS_MAX, "a table has all columns");
+_Static_assert(COLUMNS + THREADS_CHOSEN_MAX <= TABLE_COLUMNS_MAX, "a table has all columns");
 
 /* The table of a function's rows. */
 struct listing {
@@ -27,7 +28,7 @@ struct listing {
     struct code_location entry;
     char function[24]; /* its address, if it has no name */
     struct table_column columns[TABLE_COLUMNS_MAX];
-    char keys[ANNOTATE_THREADS_MAX][KEY_BYTES];
+    char keys[THREADS_CHOSEN_MAX][KEY_BYTES];
     struct table table;
 };
 
@@ -51,7 +52,7 @@ static void fill_row(void *argument, size_t number, struct table_cell *cells)
     const struct view *view = graph->view;
     const struct annotation_row *row = &annotation->rows[number];
     const bool executed = row->block != DCFG_NONE;
-    const uint32_t threads = graph->threads.count;
+    const uint32_t threads = graph->threads.threads.count;
     cells[0].text = listing->entry.symbol ? listing->entry.symbol : listing->function;
     cells[1].number = row->address;
     cells[2].number = row->size;
@@ -76,22 +77,16 @@ static void fill_row(void *argument, size_t number, struct table_cell *cells)
     }
     for (uint32_t t = 0; t < threads; t++)
         if (executed)
-            cells[COLUMNS + t].number = graph->thread_executions[(size_t)row->block * threads + t];
-}
-
-/* What is counted. */
-static const char *unit(const struct annotate_graph *graph)
-{
-    return view_has_chunks(graph->view) ? "chunks" : "instructions";
+            cells[COLUMNS + t].number = thread_counts_of(&graph->threads, row->block, t);
 }
 
 static void make_columns(struct listing *listing)
 {
-    const struct annotate_threads *threads = &listing->annotation->graph->threads;
+    const struct thread_choice *threads = &listing->annotation->graph->threads.threads;
     memcpy(listing->columns, columns, sizeof columns);
-    listing->columns[5].key = unit(listing->annotation->graph);
+    listing->columns[5].key = view_unit(listing->annotation->graph->view, 0);
     for (uint32_t t = 0; t < threads->count; t++) {
-        snprintf(listing->keys[t], KEY_BYTES, "thread_%" PRIu32, threads->numbers[t]);
+        snprintf(listing->keys[t], KEY_BYTES, VIEW_THREAD_KEY, threads->numbers[t]);
         listing->columns[COLUMNS + t] = (struct table_column){NULL, listing->keys[t], TABLE_COUNT};
     }
     listing->table = (struct table){.columns = listing->columns,
@@ -170,7 +165,7 @@ static int put_function(struct listing *listing, uint32_t function, struct json_
     json_put_key(json, "address");
     json_put_hex(json, listing->entry.address);
     json_text_or_null(json, "image", listing->entry.image ? listing->entry.image : "");
-    json_count(json, unit(graph), calls->functions[function].self);
+    json_count(json, view_unit(graph->view, 0), calls->functions[function].self);
     json_count(json, "inclusive", calls->functions[function].inclusive);
     json_count(json, "entries", graph->calls.functions[function].entered);
     table_json(&listing->table, "rows", json);
@@ -190,8 +185,8 @@ static int print_json(struct listing *listing, struct bt_error *error)
     if (!json)
         return result;
     json_count(json, "process", graph->view->process->id);
-    json_count(json, unit(graph), graph->view->profile.total);
-    json_text_or_null(json, "bus", graph->view->graph->bus ? graph->view->graph->bus->model : "");
+    json_count(json, view_unit(graph->view, 0), graph->view->profile.total);
+    bus_report_json(json, graph->view->graph->bus);
     json_count(json, "function_count", graph->calls.function_count);
     json_array(json, "functions");
     for (uint32_t i = 0; i < graph->order_count && result == 0 && !json_put_failed(json); i++)

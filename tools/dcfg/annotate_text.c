@@ -4,6 +4,7 @@
 #include "formats/base/printable.h"
 #include "tools/common/words.h"
 #include "tools/dcfg/annotation_lanes.h"
+#include "tools/dcfg/bus_report.h"
 #include "tools/dcfg/dot_text.h"
 
 #include <inttypes.h>
@@ -16,7 +17,7 @@
 #define CONFIDENCE_WIDTH 13u
 #define EDGES_MAX        6u /* targets of an indirect branch that are listed */
 #define HEADING_BYTES    24u
-#define COUNTS_BYTES     ((ANNOTATE_THREADS_MAX + 3) * 32u)
+#define COUNTS_BYTES     ((THREADS_CHOSEN_MAX + 3) * 32u)
 
 struct annotate_text {
     FILE *out;
@@ -152,7 +153,7 @@ static void end_line(struct annotate_text *text)
 static void skip_counts(struct annotate_text *text, const struct annotate_graph *graph)
 {
     pad(text, SHARE_WIDTH + 2 + text->executions);
-    pad(text, graph->threads.count * (2 + text->executions));
+    pad(text, graph->threads.threads.count * (2 + text->executions));
     if (graph->uncertain)
         pad(text, 2 + CONFIDENCE_WIDTH);
 }
@@ -166,7 +167,7 @@ static void put_counts(struct annotate_text *text, const struct annotation *anno
         return;
     }
     const struct annotate_graph *graph = annotation->graph;
-    const uint32_t threads = graph->threads.count;
+    const uint32_t threads = graph->threads.threads.count;
     if (row->block == DCFG_NONE) {
         skip_counts(text, graph);
         return;
@@ -174,8 +175,7 @@ static void put_counts(struct annotate_text *text, const struct annotation *anno
     put_share(text, row->instructions, annotation->instructions);
     put_number(text, row->executions, 2 + text->executions);
     for (uint32_t t = 0; t < threads; t++)
-        put_number(text, graph->thread_executions[(size_t)row->block * threads + t],
-                   2 + text->executions);
+        put_number(text, thread_counts_of(&graph->threads, row->block, t), 2 + text->executions);
     if (graph->uncertain) {
         const char *name =
             graph_confidence_name(graph_profile_confidence(&graph->view->profile, row->block));
@@ -187,7 +187,8 @@ static void put_counts(struct annotate_text *text, const struct annotation *anno
     memcpy(text->counts, text->line, text->used);
 }
 
-/* The arrows of a row; of a line between rows, where `only` says in which direction lines go on. */
+/* The arrows of a row; of a line between rows, where `only` says in which direction lines continue.
+ */
 static void put_arrows(struct annotate_text *text, const struct annotation *annotation,
                        uint32_t row, uint8_t only)
 {
@@ -198,12 +199,6 @@ static void put_arrows(struct annotate_text *text, const struct annotation *anno
         text->line[text->used++] =
             only ? (cells[i] & only ? '|' : ' ') : annotation_arrow(cells[i]);
     pad(text, width > 0);
-}
-
-/* What is counted. */
-static const char *unit(const struct annotate_graph *graph)
-{
-    return view_has_chunks(graph->view) ? "chunk" : "instruction";
 }
 
 static void put_instruction(struct annotate_text *text, const struct annotation *annotation,
@@ -217,8 +212,8 @@ static void put_instruction(struct annotate_text *text, const struct annotation 
         row->block == DCFG_NONE ? 0 : process->blocks[row->block].instructions;
     const char *bytes = row->size == 1 ? "byte" : "bytes";
     if (row->kind == ANNOTATION_BLOCK)
-        snprintf(words, sizeof words, "(%" PRIu32 " %s%s, %" PRIu64 " %s)", instructions,
-                 unit(annotation->graph), instructions == 1 ? "" : "s", row->size, bytes);
+        snprintf(words, sizeof words, "(%" PRIu32 " %s, %" PRIu64 " %s)", instructions,
+                 view_unit(annotation->graph->view, instructions), row->size, bytes);
     else if (row->kind == ANNOTATION_GAP && row->size > 0)
         snprintf(words, sizeof words, "(%" PRIu64 " %s not executed)", row->size, bytes);
     else if (row->kind == ANNOTATION_GAP)
@@ -397,8 +392,8 @@ static void put_headings(struct annotate_text *text, const struct annotation *an
     char thread[HEADING_BYTES];
     put_right(text, "SHARE", SHARE_WIDTH);
     put_right(text, "EXECUTIONS", 2 + text->executions);
-    for (uint32_t t = 0; t < graph->threads.count; t++) {
-        snprintf(thread, sizeof thread, "THREAD %" PRIu32, graph->threads.numbers[t]);
+    for (uint32_t t = 0; t < graph->threads.threads.count; t++) {
+        snprintf(thread, sizeof thread, "THREAD %" PRIu32, graph->threads.threads.numbers[t]);
         put_right(text, thread, 2 + text->executions);
     }
     if (graph->uncertain) {
@@ -408,9 +403,22 @@ static void put_headings(struct annotate_text *text, const struct annotation *an
     put_right(text, "TAKEN", 2 + text->taken);
     put_right(text, "ADDRESS", 2 + text->address);
     pad(text, 2 + arrows + (arrows > 0));
-    put(text, "INSTRUCTION");
-    pad(text, text->instruction - strlen("INSTRUCTION"));
+    const char *code = view_has_chunks(graph->view) ? "CHUNKS" : "INSTRUCTION";
+    put(text, code);
+    pad(text, text->instruction - strlen(code));
     put(text, "  SOURCE");
+    end_line(text);
+}
+
+/* The model of the bus, and an empty line. */
+static void put_bus(struct annotate_text *text, const struct dcfg_bus *bus)
+{
+    char words[BUS_REPORT_BYTES];
+    if (!bus)
+        return;
+    bus_report_model(words, bus);
+    put(text, words);
+    end_line(text);
     end_line(text);
 }
 
@@ -422,14 +430,16 @@ static void put_function(struct annotate_text *text, const struct annotation *an
     struct code_location entry;
     char words[120];
     names_of_block(graph->view->names, function->entry, &entry);
+    if (text->printed == 0)
+        put_bus(text, graph->view->graph->bus);
     if (text->printed++ > 0)
         end_line(text);
     if (entry.symbol) {
         put_name(text, entry.symbol);
         put(text, " ");
     }
-    snprintf(words, sizeof words, "(0x%" PRIx64 "): %" PRIu64 " %ss, %.2f %% of all, ",
-             entry.address, function->self, unit(graph),
+    snprintf(words, sizeof words, "(0x%" PRIx64 "): %" PRIu64 " %s, %.2f %% of all, ",
+             entry.address, function->self, view_executed(graph->view, function->self),
              100 * graph_profile_share(function->self, graph->view->profile.total));
     put(text, words);
     const uint64_t entries = graph->calls.functions[annotation->function].entered;

@@ -55,7 +55,7 @@ struct annotation {
     uint32_t row_count, jump_count;
     uint32_t lanes; /* used by jumps */
     struct annotation_row *rows;
-    struct annotation_jump *jumps;
+    struct annotation_jump *jumps; /* sorted by source, then by target */
     char *texts;
     size_t row_capacity, jump_capacity, text_capacity, text_size;
     uint32_t *first_row; /* by block of the function */

@@ -20,6 +20,15 @@ static int compare_targets(const void *left, const void *right)
     return a->from < b->from ? -1 : a->from > b->from;
 }
 
+static int compare_sources(const void *left, const void *right)
+{
+    const struct annotation_jump *a = left;
+    const struct annotation_jump *b = right;
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    return a->to < b->to ? -1 : a->to > b->to;
+}
+
 /* Short ones first: they are next to the code. */
 static int compare_spans(const void *left, const void *right)
 {
@@ -81,6 +90,7 @@ int annotation_assign_lanes(struct annotation *annotation)
         for (uint32_t j = 0; j < groups[i].count; j++)
             annotation->jumps[groups[i].jump + j].lane = lane;
     }
+    qsort(annotation->jumps, annotation->jump_count, sizeof *annotation->jumps, compare_sources);
     free(groups);
     free(used);
     return good ? 0 : BT_MEMORY;

@@ -4,8 +4,8 @@
 
 #include "tools/dcfg/annotation.h"
 
-/* Sorts the jumps by target and assigns their lanes, short jumps next to the code. 0 or BT_MEMORY.
- */
+/* Assigns the lanes of the jumps, short jumps next to the code, and sorts the jumps by source. 0 or
+ * BT_MEMORY. */
 int annotation_assign_lanes(struct annotation *annotation);
 
 /* The number of characters of a row's arrows; 0: there are none. */

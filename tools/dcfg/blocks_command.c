@@ -104,26 +104,36 @@ static void fill_row(void *argument, size_t number, struct table_cell *cells)
                                     .none = !profile->fetches};
 }
 
+static uint32_t next_block(void *argument, size_t number, size_t *next)
+{
+    const struct block_listing *listing = argument;
+    return (*next)++ == 0 ? listing->rows[number].block : DCFG_NONE;
+}
+
 static int print_blocks(const struct view *view, const struct view_list *list,
                         struct bt_error *error)
 {
     const size_t count = view->process->block_count;
     struct block_row *rows = sort_blocks(view, list->order);
     struct block_listing listing = {view, rows};
-    struct table table = {.columns = columns,
-                          .column_count = sizeof columns / sizeof columns[0],
-                          .rows = list->top < count ? (size_t)list->top : count,
-                          .row = fill_row,
-                          .argument = &listing};
-    int result =
-        rows ? view_print(view, list->form, &table, "blocks", "block_count", count) : BT_MEMORY;
+    struct view_table table = {.table = {.columns = columns,
+                                         .column_count = sizeof columns / sizeof columns[0],
+                                         .rows = list->top < count ? (size_t)list->top : count,
+                                         .row = fill_row,
+                                         .argument = &listing},
+                               .key = "blocks",
+                               .count_key = "block_count",
+                               .count = count,
+                               .sum_column = 0,
+                               .next_block = next_block};
+    int result = rows ? view_print(view, list, &table) : BT_MEMORY;
     free(rows);
     return result < 0 ? bt_fail(error, result, "no memory for a list of %zu blocks", count) : 0;
 }
 
 static int blocks_main(struct invocation *call)
 {
-    return view_list_main(call, orders, print_blocks);
+    return view_list_main(call, orders, UINT64_MAX, print_blocks);
 }
 
 const struct command dcfg_blocks_command = {

@@ -4,7 +4,9 @@
 #include "formats/dcfg/dcfg_writer.h"
 #include "tools/common/json_report.h"
 #include "tools/dcfg/build_paths.h"
+#include "tools/dcfg/bus_report.h"
 #include "tools/dcfg/graph/build.h"
+#include "tools/dcfg/units.h"
 #include "tools/input/record_input.h"
 #include "tools/symbols/image_times.h"
 
@@ -12,6 +14,7 @@
 #include <string.h>
 
 #define MEMORY_DEFAULT (UINT64_C(4) << 30)
+#define CHUNK_DEFAULT  1048576u
 
 struct build_request {
     const char *output;
@@ -43,7 +46,7 @@ static int take_unknown(void *settings, const char *argument, struct bt_error *e
     struct build_request *request = settings;
     bool indirect = strcmp(argument, "indirect") == 0;
     if (!indirect && strcmp(argument, "branch") != 0)
-        return bt_fail(error, BT_USAGE, "--unknown-branches is branch or indirect");
+        return bt_fail(error, BT_USAGE, "'%.40s' is not branch or indirect", argument);
     request->unknown = indirect ? UNKNOWN_BRANCHES_INDIRECT : UNKNOWN_BRANCHES_BRANCH;
     return 0;
 }
@@ -94,8 +97,9 @@ static void print_images(const struct build_counts *counts)
     const struct image_matches *matches = &counts->matches;
     if (matches->different > 0)
         fprintf(stderr,
-                "bustap: %" PRIu64 " of %" PRIu64 " places that were fetched from are no such "
-                "instructions in the images: are these the files that ran, at these addresses?\n",
+                "bustap: %" PRIu64 " of %" PRIu64 " places that were fetched from are not such "
+                "instructions in the images: check that these are the files that ran, and their "
+                "load addresses (--image FILE@ADDRESS)\n",
                 matches->different, matches->instructions);
     if (matches->outside > 0)
         fprintf(stderr,
@@ -109,65 +113,51 @@ static const char *verb(uint64_t count)
     return count == 1 ? "is" : "are";
 }
 
-/* Prints which address bits were wrong, the most frequent ones. */
-static void print_noise(const struct bus_fetch_counts *bus)
+static const char *const doubts[] = {
+    [BUS_DOUBT_FEW] = "too few bus fetches to exclude that they fill an instruction cache",
+    [BUS_DOUBT_CACHE] = "loops are not visible, as where bus fetches fill an instruction cache",
+    [BUS_DOUBT_NOISE] = "bus fetches with wrong addresses are counted",
+};
+
+static uint64_t certain_of(const struct bus_fetch_counts *bus)
 {
-    uint64_t most = 0;
-    if (bus->noise == 0)
-        return;
-    fprintf(stderr, "bustap: %" PRIu64 " bus fetch%s look%s like errors of the probe: bits",
-            bus->noise, bus->noise == 1 ? "" : "es", bus->noise == 1 ? "s" : "");
-    for (unsigned bit = 0; bit < DCFG_BUS_BITS; bit++)
-        most = bus->noise_bits[bit] > most ? bus->noise_bits[bit] : most;
-    for (unsigned bit = 0; bit < DCFG_BUS_BITS; bit++)
-        if (bus->noise_bits[bit] > 0 && bus->noise_bits[bit] >= most / 10)
-            fprintf(stderr, " %u (%" PRIu64 ")", bit, bus->noise_bits[bit]);
-    fprintf(stderr, " of their addresses differ from a neighbour's\n");
+    return bus->instructions - bus->assumed - bus->outside;
 }
 
-/* Prints the model of the bus, and what the graph rests on. */
-static void print_bus(const struct build_counts *counts, bool images)
+/* Prints how sure the executions are, the model of the bus, and what its fetches were. */
+static void print_bus(const struct build_counts *counts, const struct dcfg_bus *bus)
 {
-    const struct bus_fetch_counts *bus = &counts->bus;
-    uint64_t certain = bus->instructions - bus->assumed;
-    char model[BUS_MODEL_TEXT_BYTES];
-    fprintf(stderr, "bustap: bus: %s", bus_model_text(model, &counts->finding.model));
-    if (images)
-        fprintf(stderr, "; it leaves %" PRIu64 " of %" PRIu64 " fetches unexplained",
-                bus->unexplained, bus->chunks);
+    const uint64_t certain = certain_of(&counts->bus);
     fprintf(stderr,
-            "\nbustap: from %" PRIu64 " bus fetches: %" PRIu64 " %s%s %s certain, %" PRIu64
+            "bustap: from %" PRIu64 " bus fetches: %" PRIu64 " %s %s certain, %" PRIu64
             " %s assumed\n",
-            bus->chunks, certain,
-            images         ? "instruction"
-            : certain == 1 ? "visit of a chunk"
-                           : "visits of chunks",
-            images ? plural(certain) : "", verb(certain), bus->assumed, verb(bus->assumed));
-    fprintf(stderr,
-            "bustap: of the bus fetches %" PRIu64 " repeated the one before, %" PRIu64
-            " %s only prefetched",
-            bus->repeated, bus->prefetched, bus->prefetched == 1 ? "was" : "were");
-    if (images)
-        fprintf(stderr, ", %" PRIu64 " %s in no image", bus->outside,
-                bus->outside == 1 ? "was" : "were");
-    fputc('\n', stderr);
-    print_noise(bus);
+            counts->bus.chunks, certain, unit_executed(bus->chunks, certain), verb(certain),
+            counts->bus.assumed, verb(counts->bus.assumed));
+    if (counts->finding.doubt != BUS_DOUBT_NONE)
+        fprintf(stderr, "bustap: nothing is certain: %s\n", doubts[counts->finding.doubt]);
+    bus_report_put(bus, "bustap: ", stderr);
+}
+
+static bool has_chunks(const struct dcfg *graph)
+{
+    return graph->bus && graph->bus->chunks;
 }
 
 static void print_summary(const struct build_request *request, const struct build_counts *counts,
-                          const struct dcfg_process *process)
+                          const struct dcfg *graph)
 {
+    const struct dcfg_process *process = graph->processes[0];
     uint64_t others = counts->records - counts->fetches;
-    bool chunks = counts->fetch == FETCH_BUS && request->image_count == 0;
     fprintf(stderr,
-            "bustap: %s: %" PRIu32 " block%s and %" PRIu32 " edge%s of %" PRIu64
-            " %s%s%s by %" PRIu32 " processor%s\n",
+            "bustap: %s: %" PRIu32 " block%s and %" PRIu32 " edge%s of %" PRIu64 " %s by %" PRIu32
+            " %s%s\n",
             PRINTABLE(shown_name(request->output)), process->block_count,
             plural(process->block_count), process->edges.count, plural(process->edges.count),
-            counts->instructions, chunks ? "visit" : "instruction", plural(counts->instructions),
-            chunks ? " of chunks" : "", process->threads, plural(process->threads));
-    if (counts->bus.chunks > 0)
-        print_bus(counts, !chunks);
+            counts->instructions, unit_executed(has_chunks(graph), counts->instructions),
+            process->threads, counts->is_program ? "thread" : "processor",
+            plural(process->threads));
+    if (graph->bus)
+        print_bus(counts, graph->bus);
     if (others > 0)
         fprintf(stderr, "bustap: %" PRIu64 " record%s of other requests ignored\n", others,
                 plural(others));
@@ -184,8 +174,9 @@ static void print_summary(const struct build_request *request, const struct buil
 }
 
 static int print_json(const struct build_request *request, const struct build_counts *counts,
-                      const struct dcfg_process *process)
+                      const struct dcfg *graph)
 {
+    const struct dcfg_process *process = graph->processes[0];
     struct json_put *json = json_report_begin(stdout);
     if (!json)
         return command_no_memory();
@@ -193,7 +184,7 @@ static int print_json(const struct build_request *request, const struct build_co
     json_text(json, "fetch", kinds[counts->fetch]);
     json_count(json, "records", counts->records);
     json_count(json, "fetches", counts->fetches);
-    json_count(json, "instructions", counts->instructions);
+    json_count(json, unit_name(has_chunks(graph), 0), counts->instructions);
     json_count(json, "holes", counts->holes);
     json_count(json, "threads", process->threads);
     json_count(json, "blocks", process->block_count);
@@ -203,21 +194,11 @@ static int print_json(const struct build_request *request, const struct build_co
     json_count(json, "places", counts->matches.instructions);
     json_count(json, "places_in_no_image", counts->matches.outside);
     json_count(json, "places_not_as_in_image", counts->matches.different);
-    if (counts->bus.chunks > 0) {
-        char model[BUS_MODEL_TEXT_BYTES];
-        json_text(json, "bus", bus_model_text(model, &counts->finding.model));
-        json_text(json, "unit", request->image_count > 0 ? "instruction" : "chunk");
-        json_count(json, "bus_instructions_assumed", counts->bus.assumed);
-        json_count(json, "bus_fetches_repeated", counts->bus.repeated);
-        json_count(json, "bus_fetches_prefetched", counts->bus.prefetched);
-        json_count(json, "bus_fetches_noise", counts->bus.noise);
-        json_count(json, "bus_fetches_unexplained", counts->bus.unexplained);
-        json_count(json, "bus_fetches_in_no_image", counts->bus.outside);
-        json_array(json, "bus_noise_bits");
-        for (unsigned bit = 0; bit < DCFG_BUS_BITS; bit++)
-            json_put_integer(json, counts->bus.noise_bits[bit]);
-        json_put_array_end(json);
+    if (graph->bus) {
+        json_count(json, "certain", certain_of(&counts->bus));
+        json_count(json, "assumed", counts->bus.assumed);
     }
+    bus_report_json(json, graph->bus);
     if (request->trace) {
         json_text(json, "trace", request->trace);
         json_count(json, "trace_edges", counts->edges);
@@ -304,8 +285,8 @@ static int build_all(const struct build_request *request, const struct captures 
     if (result == 0) {
         struct build_counts counts = build_counts(build);
         if (!request->json)
-            print_summary(request, &counts, graph->processes[0]);
-        else if (print_json(request, &counts, graph->processes[0]) != 0)
+            print_summary(request, &counts, graph);
+        else if (print_json(request, &counts, graph) != 0)
             result = bt_fail(error, BT_MEMORY, "no memory for the summary");
     }
     dcfg_free(graph);
@@ -350,12 +331,16 @@ static int run(struct build_request *request, enum fetch_kind kind, int count, c
 
 static int build_main(struct invocation *call)
 {
-    struct build_request request = {
-        .fetch = "auto", .memory = MEMORY_DEFAULT, .input = {.headers = true, .count = UINT64_MAX}};
+    struct build_request request = {.fetch = "auto",
+                                    .chunk = CHUNK_DEFAULT,
+                                    .memory = MEMORY_DEFAULT,
+                                    .input = {.headers = true, .count = UINT64_MAX}};
     int status;
     int kind = 0;
     if (!command_options(call, &request, &status))
         return status;
+    if (request.chunk == 0)
+        return command_usage(call, "--chunk takes 1 or more edges");
     if (call->count == 0)
         return command_usage(call, "CAPTURE is missing");
     if (!request.output)

@@ -2,6 +2,7 @@
 
 #include "tools/common/callgrind_file.h"
 #include "tools/dcfg/annotation.h"
+#include "tools/dcfg/graph_code.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,26 +10,13 @@
 
 #define BLOCK_LINES_MAX 1000u /* maximum number of lines of a block that are listed separately */
 
-#define FILES_MAX 64u /* --image */
-
 struct callgrind_settings {
     const char *process;
-    const char *files[FILES_MAX];
-    size_t file_count;
+    struct graph_code_files files;
 };
 
-static int take_image(void *settings, const char *argument, struct bt_error *error)
-{
-    struct callgrind_settings *callgrind = settings;
-    if (callgrind->file_count == FILES_MAX)
-        return bt_fail(error, BT_USAGE, "--image: more than %u files", FILES_MAX);
-    callgrind->files[callgrind->file_count++] = argument;
-    return 0;
-}
-
 static const struct option_row callgrind_options[] = {
-    {OPTION_CALL, 0, "image", "ELF[@LOAD]",
-     "read code from this file, not from the one that the graph names; may repeat", 0, take_image},
+    GRAPH_CODE_IMAGE_ROW(struct callgrind_settings, files),
     {OPTION_TEXT, 0, "process", "ID", VIEW_PROCESS_HELP,
      offsetof(struct callgrind_settings, process), NULL},
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
@@ -231,6 +219,7 @@ static int put_profile(struct callgrind_writer *file, struct bt_error *error)
                               : NULL;
     const struct callgrind_head head = {.process = process->id,
                                         .command = command ? command : "???",
+                                        .chunks = view_has_chunks(file->view),
                                         .totals = {file->view->profile.total}};
     int result = 0;
     callgrind_put_head(&head, file->out);
@@ -267,7 +256,8 @@ static int callgrind(const struct view *view, const void *settings, struct bt_er
     const struct callgrind_settings *callgrind = settings;
     struct annotate_graph graph;
     struct annotation annotation = {.graph = NULL};
-    int result = annotate_graph_make(&graph, view, callgrind->files, callgrind->file_count, error);
+    int result =
+        annotate_graph_make(&graph, view, callgrind->files.at, callgrind->files.count, error);
     if (result == 0)
         result = annotation_make(&annotation, &graph, DISASSEMBLE_INTEL, false, error);
     if (result == 0)

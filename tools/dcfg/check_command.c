@@ -5,6 +5,7 @@
 #include "tools/dcfg/graph/check.h"
 #include "tools/dcfg/graph_file.h"
 #include "tools/dcfg/trace_file.h"
+#include "tools/dcfg/units.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -83,10 +84,7 @@ static void print_summary(const struct checking *checking)
     printf(", ");
     print_count(all->loops, "loop", "loops");
     printf(", ");
-    if (all->chunks)
-        print_count(all->instructions, "visit of chunks", "visits of chunks");
-    else
-        print_count(all->instructions, "instruction", "instructions");
+    print_count(all->instructions, unit_executed(all->chunks, 1), unit_executed(all->chunks, 0));
     if (checking->options->trace) {
         printf("; trace of ");
         print_count(all->trace_threads, "thread", "threads");
@@ -144,7 +142,7 @@ static int report_json(const struct checking *checking, struct bt_error *error)
                   {"edges", all->edges},
                   {"routines", all->routines},
                   {"loops", all->loops},
-                  {"instructions", all->instructions},
+                  {unit_name(all->chunks, 0), all->instructions},
                   {"trace_threads", all->trace_threads},
                   {"trace_chunks", all->trace_chunks},
                   {"trace_edges", all->trace_edges}};

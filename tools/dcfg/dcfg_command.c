@@ -3,9 +3,19 @@
 #include "tools/common/commands.h"
 
 static const struct command *const dcfg_commands[] = {
-    &dcfg_build_command,  &dcfg_check_command,     &dcfg_expand_command,  &dcfg_functions_command,
-    &dcfg_blocks_command, &dcfg_annotate_command,  &dcfg_loops_command,   &dcfg_diff_command,
-    &dcfg_dot_command,    &dcfg_callgrind_command, &dcfg_fetches_command, NULL,
+    &dcfg_build_command,
+    &dcfg_check_command,
+    &dcfg_expand_command,
+    &dcfg_functions_command,
+    &dcfg_blocks_command,
+    &dcfg_annotate_command,
+    &dcfg_loops_command,
+    &dcfg_paths_command,
+    &dcfg_diff_command,
+    &dcfg_dot_command,
+    &dcfg_callgrind_command,
+    &dcfg_fetches_command,
+    NULL,
 };
 
 const struct command dcfg_command = {

@@ -41,7 +41,7 @@ static void make_totals(const struct diff_rows *rows, struct total totals[TOTALS
     const struct view *a = &rows->views[0];
     const struct view *b = &rows->views[1];
     const struct graph_diff_list *lists = rows->diff->lists;
-    totals[0] = (struct total){"instructions", {a->profile.total, b->profile.total}, NULL};
+    totals[0] = (struct total){view_unit(a, 0), {a->profile.total, b->profile.total}, NULL};
     totals[1] = (struct total){"threads", {a->process->threads, b->process->threads}, NULL};
     totals[2] = (struct total){
         "blocks", {a->process->block_count, b->process->block_count}, &lists[GRAPH_DIFF_BLOCKS]};
@@ -90,9 +90,9 @@ static void print_text(struct diff_rows *rows)
 {
     const struct view *views = rows->views;
     if (!rows->diff->differ) {
-        printf("no difference: %" PRIu64 " instructions, %" PRIu32 " blocks, %" PRIu32 " edges\n",
-               views[0].profile.total, views[0].process->block_count,
-               views[0].process->edges.count);
+        printf("no difference: %" PRIu64 " %s, %" PRIu32 " blocks, %" PRIu32 " edges\n",
+               views[0].profile.total, view_executed(&views[0], views[0].profile.total),
+               views[0].process->block_count, views[0].process->edges.count);
         return;
     }
     printf("A: %s\nB: %s\n\n", PRINTABLE(views[0].path), PRINTABLE(views[1].path));
@@ -163,6 +163,11 @@ static int compare(struct view views[2], const struct diff_settings *settings, e
     struct graph_diff diff;
     const struct graph_profile *const profiles[2] = {&views[0].profile, &views[1].profile};
     const struct names *const names[2] = {views[0].names, views[1].names};
+    if (view_has_chunks(&views[0]) != view_has_chunks(&views[1]))
+        return bt_fail(error, BT_USAGE,
+                       "%s counts %s, %s counts %s: build both with --image, or both without",
+                       PRINTABLE(views[0].path), view_executed(&views[0], 0),
+                       PRINTABLE(views[1].path), view_executed(&views[1], 0));
     int result = graph_diff_make(&diff, profiles, settings->by_function ? names : NULL, error);
     if (result < 0)
         return result;

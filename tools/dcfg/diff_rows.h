@@ -2,7 +2,7 @@
 #ifndef TOOLS_DCFG_DIFF_ROWS_H
 #define TOOLS_DCFG_DIFF_ROWS_H
 
-#include "tools/common/table.h"
+#include "formats/text/table.h"
 #include "tools/dcfg/graph/graph_diff.h"
 #include "tools/dcfg/view_command.h"
 

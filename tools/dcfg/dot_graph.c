@@ -160,13 +160,6 @@ static void put_name(FILE *out, const struct code_location *location, size_t wid
         fprintf(out, "+0x%" PRIx64, location->symbol_offset);
 }
 
-/* What blocks consist of. */
-static const char *unit(const struct drawing *drawing)
-{
-    const struct dcfg_bus *bus = drawing->process->graph->bus;
-    return bus && bus->chunks ? "chunks" : "instructions";
-}
-
 /* "0x401104  fill+0x4 / fill.c:9 / 1500 executions, 88.09 %". */
 static void put_block(const struct drawing *drawing, uint32_t block)
 {
@@ -199,7 +192,7 @@ static void put_block(const struct drawing *drawing, uint32_t block)
         dot_text(out, location.file);
         fprintf(out, ":%" PRIu32, location.line);
     }
-    fprintf(out, ", %s: %" PRIu32 "\"%s, fillcolor=\"", unit(drawing),
+    fprintf(out, ", %s: %" PRIu32 "\"%s, fillcolor=\"", view_unit(drawing->view, 0),
             drawing->process->blocks[block].instructions,
             confidence == GRAPH_CERTAIN ? "" : ", style=\"filled,dashed\"");
     dot_heat(out, share);
@@ -225,7 +218,8 @@ static void put_routine(const struct drawing *drawing, uint32_t routine)
     fprintf(drawing->out, "  subgraph cluster_%" PRIu32 " {\n    label=\"", routine);
     put_name(drawing->out, &location, NAME_WIDTH);
     fprintf(drawing->out, "\\l%" PRIu64 " %s, %.2f %%\\l\"; tooltip=\"", instructions,
-            unit(drawing), 100 * graph_profile_share(instructions, profile->total));
+            view_executed(drawing->view, instructions),
+            100 * graph_profile_share(instructions, profile->total));
     put_name(drawing->out, &location, SIZE_MAX);
     fputs("\";\n", drawing->out);
     for (uint32_t i = nodes->first; i < nodes->first + nodes->count; i++) {
@@ -286,12 +280,16 @@ static void put_nodes(const struct drawing *drawing)
 
 /* --- edges ----------------------------------------------------------------------------------- */
 
-static void put_edge_look(const struct drawing *drawing, enum dcfg_edge_type type, uint64_t count)
+/* A label between clusters has no room of its own in the layout ("xlabel"): with it, Graphviz 2.43
+ * fails to lay out some graphs. */
+static void put_edge_look(const struct drawing *drawing, enum dcfg_edge_type type, uint64_t count,
+                          bool between_clusters)
 {
     double share = graph_profile_share(count, drawing->most);
     const char *name = dcfg_edge_type_name(type);
     /* the spaces separate the label from its line */
-    fprintf(drawing->out, " [label=\"  %s  \\l", dot_edge_word(type));
+    fprintf(drawing->out, " [%slabel=\"  %s  \\l", between_clusters ? "x" : "",
+            dot_edge_word(type));
     if (count > 0)
         fprintf(drawing->out, "  %" PRIu64 "  \\l", count);
     fprintf(drawing->out, "\", penwidth=%.2f, %s, edgetooltip=\"%s\"];\n", 0.8 + 3.2 * sqrt(share),
@@ -319,7 +317,10 @@ static void put_edges(const struct drawing *drawing)
             fprintf(drawing->out, "  n%" PRIu32 " -> n%" PRIu32, edges->sources[e],
                     edges->targets[e]);
         }
-        put_edge_look(drawing, edges->types[e], dcfg_edge_total(drawing->process, e));
+        uint32_t own = routine_of_node(drawing, edges->sources[e]);
+        put_edge_look(drawing, edges->types[e], dcfg_edge_total(drawing->process, e),
+                      side == SIDE_WITHIN && own != other && own != DCFG_NONE &&
+                          other != DCFG_NONE);
     }
 }
 
@@ -334,7 +335,7 @@ static void put_callers(const struct drawing *drawing)
         snprintf(places, sizeof places, "from %" PRIu32 " places", callers->sites);
         put_other(drawing, "from", id, callers->several ? DCFG_NONE : callers->routine, places);
         fprintf(drawing->out, "  from%" PRIu32 " -> n%" PRIu32, id, id);
-        put_edge_look(drawing, callers->type, callers->count);
+        put_edge_look(drawing, callers->type, callers->count, false);
     }
 }
 
@@ -358,7 +359,7 @@ static void put_label(const struct drawing *drawing, const struct dot_part *part
         fprintf(drawing->out,
                 "  label=\"the %" PRIu32 " hottest of %" PRIu32
                 " blocks, %.2f %% of the %s\\l\";\n",
-                part->drawn, part->blocks, 100 * part->share, unit(drawing));
+                part->drawn, part->blocks, 100 * part->share, view_executed(drawing->view, 0));
 }
 
 int dot_graph(const struct view *view, const struct dot_choice *choice, struct dot_part *part,

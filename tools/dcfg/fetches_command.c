@@ -1,10 +1,12 @@
 #include "tools/common/commands.h"
 
+#include "formats/text/table.h"
 #include "tools/common/json_report.h"
-#include "tools/common/table.h"
 #include "tools/dcfg/fetched_code.h"
+#include "tools/dcfg/graph/fetch_stream.h"
 #include "tools/dcfg/view_command.h"
 #include "tools/input/record_input.h"
+#include "tools/symbols/image_times.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +27,11 @@ struct fetches_request {
 static int take_image(void *settings, const char *argument, struct bt_error *error)
 {
     struct fetches_request *request = settings;
-    if (!request->images)
+    if (!request->images) {
         request->images = images_new(error);
+        if (request->images)
+            images_allow_times(request->images);
+    }
     return request->images ? images_add(request->images, argument, error) : BT_MEMORY;
 }
 
@@ -80,6 +85,7 @@ static const struct order {
 
 struct listing {
     const struct fetched_row *rows;
+    const struct images *images; /* may be NULL */
     uint64_t clock_hz;
     char processors[PROCESSORS_TEXT];
 };
@@ -110,6 +116,18 @@ static const char *list_processors(char text[PROCESSORS_TEXT], const uint64_t pr
     return text;
 }
 
+/* How far the image of an address was moved, because another one shares its addresses. */
+static uint64_t listing_moved(const struct listing *listing, uint64_t address)
+{
+    const uint32_t count = listing->images ? images_count(listing->images) : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct image *image = images_get(listing->images, i);
+        if (address - image->load_address < image->size)
+            return image->load_address - image->memory_address;
+    }
+    return 0;
+}
+
 static void fill_row(void *argument, size_t number, struct table_cell *cells)
 {
     struct listing *listing = argument;
@@ -125,13 +143,14 @@ static void fill_row(void *argument, size_t number, struct table_cell *cells)
     cells[6].number = row->last;
     cells[7] = (struct table_cell){.real = (double)row->first / hertz, .none = !clock};
     cells[8] = (struct table_cell){.real = (double)row->last / hertz, .none = !clock};
-    cells[9].number = row->address;
+    cells[9].number = row->address - listing_moved(listing, row->address);
     cells[10] = (struct table_cell){.text = row->name, .none = !row->name};
 }
 
 static int print_rows(const struct fetches_request *request, struct fetched_row *rows, size_t count)
 {
-    struct listing listing = {.rows = rows, .clock_hz = request->clock_hz};
+    struct listing listing = {
+        .rows = rows, .images = request->images, .clock_hz = request->clock_hz};
     const struct table table = {.columns = columns,
                                 .column_count = sizeof columns / sizeof columns[0],
                                 .rows = request->top < count ? (size_t)request->top : count,
@@ -163,8 +182,11 @@ static int read_fetches(struct fetched_code *code, struct fetches_request *reque
     int result = record_input_open(&input, count, paths, &request->input, error);
     if (result < 0)
         return result;
-    while (result == 0 && (more = record_input_next(input, &batch, error)) > 0)
-        result = fetched_code_put(code, batch, error);
+    while (result == 0 && (more = record_input_next(input, &batch, error)) > 0) {
+        result = fetches_place(request->images, batch, error);
+        if (result == 0)
+            result = fetched_code_put(code, batch, error);
+    }
     const struct capture_info *info = record_input_info(input);
     request->clock_hz = info ? info->clock_hz : 0;
     record_input_close(input);
@@ -225,7 +247,8 @@ static int check_request(struct invocation *call, struct fetches_request *reques
     if (call->count == 0)
         return command_usage(call, "CAPTURE is missing");
     if (input_trace_check(&request->input.trace, &error) < 0 ||
-        view_choose_form(&request->form, request->csv, request->json, &error) < 0)
+        view_choose_form(&request->form, request->csv, request->json, &error) < 0 ||
+        (request->images && images_separate(request->images, &error) < 0))
         return command_usage(call, "%s", error.message);
     while (order < ORDERS && strcmp(orders[order].name, request->sort) != 0)
         order++;

@@ -125,6 +125,15 @@ static void fill_row(void *argument, size_t number, struct table_cell *cells)
     fill_confidence(listing, f, &cells[16], &cells[17]);
 }
 
+static uint32_t next_block(void *argument, size_t number, size_t *next)
+{
+    const struct function_listing *listing = argument;
+    const struct call_graph *calls = listing->calls;
+    const uint32_t f = listing->rows[number].function;
+    const uint32_t count = calls->first_block[f + 1] - calls->first_block[f];
+    return *next < count ? calls->blocks[calls->first_block[f] + (*next)++] : DCFG_NONE;
+}
+
 static int print_functions(const struct view *view, const struct view_list *list,
                            struct bt_error *error)
 {
@@ -134,13 +143,18 @@ static int print_functions(const struct view *view, const struct view_list *list
     const size_t count = calls.function_count;
     struct function_row *rows = sort_functions(view, &calls, list->order);
     struct function_listing listing = {view, &calls, rows};
-    struct table table = {.columns = columns,
-                          .column_count = sizeof columns / sizeof columns[0],
-                          .rows = list->top < count ? (size_t)list->top : count,
-                          .row = fill_row,
-                          .argument = &listing};
-    int result = rows ? view_print(view, list->form, &table, "functions", "function_count", count)
-                      : BT_MEMORY;
+    struct view_table table = {.table = {.columns = columns,
+                                         .column_count = sizeof columns / sizeof columns[0],
+                                         .rows = list->top < count ? (size_t)list->top : count,
+                                         .row = fill_row,
+                                         .argument = &listing},
+                               .key = "functions",
+                               .count_key = "function_count",
+                               .count = count,
+                               .sum_column = 2, /* own instructions */
+                               .sum_is_instructions = true,
+                               .next_block = next_block};
+    int result = rows ? view_print(view, list, &table) : BT_MEMORY;
     free(rows);
     call_graph_clear(&calls);
     return result < 0 ? bt_fail(error, result, "no memory for a list of %zu functions", count) : 0;
@@ -148,7 +162,7 @@ static int print_functions(const struct view *view, const struct view_list *list
 
 static int functions_main(struct invocation *call)
 {
-    return view_list_main(call, orders, print_functions);
+    return view_list_main(call, orders, UINT64_MAX, print_functions);
 }
 
 const struct command dcfg_functions_command = {

@@ -27,6 +27,15 @@ struct graph_code {
 
 /* --- the files that users give --- */
 
+int graph_code_files_add(void *files, const char *argument, struct bt_error *error)
+{
+    struct graph_code_files *given = files;
+    if (given->count == GRAPH_CODE_FILES)
+        return bt_fail(error, BT_USAGE, "--image: more than %u files", GRAPH_CODE_FILES);
+    given->at[given->count++] = argument;
+    return 0;
+}
+
 /* The image of the graph with the same file name, if it has no other file yet; or DCFG_NONE. */
 static uint32_t image_called(const struct graph_code *code, const char *path)
 {

@@ -9,6 +9,23 @@
 
 #include <stddef.h>
 
+/* Files that users give with --image. */
+#define GRAPH_CODE_FILES 64u
+struct graph_code_files {
+    const char *at[GRAPH_CODE_FILES];
+    size_t count;
+};
+
+#define GRAPH_CODE_IMAGE_ROW(type, member)                                                         \
+    {                                                                                              \
+        OPTION_CALL, 0, "image", "ELF[@LOAD]",                                                     \
+            "read code from this file, not from the one that the graph names; may repeat",         \
+            offsetof(type, member), graph_code_files_add                                           \
+    }
+
+/* Adds an argument of --image to a struct graph_code_files. 0, or BT_USAGE: too many. */
+int graph_code_files_add(void *files, const char *argument, struct bt_error *error);
+
 struct graph_code;
 
 /*

@@ -8,9 +8,9 @@
 
 #define RECORDS_MIN    1000u /* fewer records do not judge a probe */
 #define REGIONS_MIN    24u   /* of 64: a line of one value in so many regions is stuck */
-#define BITS_TEXT      400u
-#define PROCESSOR_MAX  7u /* an agent id of a P6 bus has 3 bits */
-#define ATTRIBUTE_USED 7u /* a P6 bus has 3 attribute lines; records use the lower two */
+#define BITS_TEXT      800u  /* has room for all address bits */
+#define PROCESSOR_MAX  7u    /* an agent id of a P6 bus has 3 bits */
+#define ATTRIBUTE_USED 7u    /* a P6 bus has 3 attribute lines; records use the lower two */
 #define RARE           1000u
 #define OFTEN_MIN      4u  /* a bit is named if it was wrong this often, */
 #define OFTEN_SHARE    30u /* and in 1 of this number of the times of the most frequent one */
@@ -20,13 +20,16 @@ static const char *plural(uint64_t count)
     return count == 1 ? "" : "s";
 }
 
-/* Adds an element to a list as long as there is room. */
+/* Adds an element to a list; without room for it, once, "...". */
 __attribute__((format(printf, 3, 4))) static void list(char text[BITS_TEXT], size_t *used,
                                                        const char *format, ...)
 {
     va_list arguments;
-    if (*used > BITS_TEXT - 60)
+    if (*used > BITS_TEXT - 60) {
+        if (text[*used - 1] != '.')
+            *used += (size_t)snprintf(text + *used, BITS_TEXT - *used, ", ...");
         return;
+    }
     *used += (size_t)snprintf(text + *used, BITS_TEXT - *used, "%s", *used ? ", " : "");
     va_start(arguments, format);
     *used += (size_t)vsnprintf(text + *used, BITS_TEXT - *used, format, arguments);
@@ -95,13 +98,14 @@ static void check_flips(struct findings *findings, const struct capture_tally *t
     else if (fetch_noise_is_probe(noise) && used > 0)
         findings_add(findings, FINDING_PROBLEM, "flips",
                      "check contact, grounding and sampling time of these lines",
-                     "%" PRIu64 " of %" PRIu64
+                     "at least %" PRIu64 " of %" PRIu64
                      " visits of chunks have a wrong address; wrong bits: "
                      "%s",
                      noise->only_there, noise->visits, bits);
     else if (fetch_noise_is_probe(noise))
         findings_add(findings, FINDING_PROBLEM, "flips", "check the probe's contact and ground",
-                     "%" PRIu64 " of %" PRIu64 " visits of chunks have a wrong address; no bit is "
+                     "at least %" PRIu64 " of %" PRIu64
+                     " visits of chunks have a wrong address; no bit is "
                      "wrong more often than others",
                      noise->only_there, noise->visits);
     else
@@ -145,7 +149,9 @@ static void check_sizes(struct findings *findings, const struct capture_tally *t
     else
         findings_add(findings, FINDING_OK, "sizes", "", "all sizes are valid");
     if (tally->misaligned > 0)
-        findings_add(findings, FINDING_PROBLEM, "alignment", "check the lowest address lines",
+        findings_add(findings,
+                     tally->misaligned * RARE < tally->fetches ? FINDING_WARNING : FINDING_PROBLEM,
+                     "alignment", "check the lowest address lines",
                      "%" PRIu64 " fetch%s within an 8-byte transfer", tally->misaligned,
                      tally->misaligned == 1 ? " begins" : "es begin");
     else
@@ -213,6 +219,12 @@ static void check_time(struct findings *findings, const struct capture_tally *ta
 void check_capture(struct findings *findings, const struct capture_tally *tally)
 {
     bool program = capture_tally_is_program(tally);
+    if (tally->records == 0) {
+        findings_add(findings, FINDING_WARNING, "records",
+                     "check that the board triggers, and the filter of the capture",
+                     "there are no records");
+        return;
+    }
     check_types(findings, tally);
     check_sizes(findings, tally);
     check_attributes(findings, tally);

@@ -69,9 +69,7 @@ static int examine_window(struct capture_tally *tally, struct fetch_window *wind
         return result;
     tally->chunks += count;
     tally->noise.visits += finding.visits;
-    tally->noise.excursions += finding.excursions;
     tally->noise.only_there += finding.only_there;
-    tally->noise.mask |= finding.mask;
     for (unsigned bit = 0; bit < FETCH_NOISE_BITS; bit++)
         tally->noise.bits[bit] += finding.bits[bit];
     return 0;

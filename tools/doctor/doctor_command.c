@@ -203,7 +203,7 @@ static int doctor_main(struct invocation *call)
         return command_usage(call, "--self-test-size takes 1 to %u", MEGABYTES_MAX);
     const char *board = call->count == 1 ? call->arguments[0] : NULL;
     if (board && boards_check(board, &error) < 0)
-        return command_usage(call, "%s", error.message);
+        return command_usage(call, "%s; nor is there a file of this name", error.message);
     return examine(board, &settings);
 }
 

@@ -12,7 +12,7 @@ struct finding {
     char subject[128]; /* "machine", or a board's specification */
     const char *check; /* one word: "permission" */
     enum finding_level level;
-    char text[480];   /* what was found */
+    char text[1000];  /* what was found */
     char advice[480]; /* what to do; empty: nothing */
 };
 

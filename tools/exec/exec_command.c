@@ -24,54 +24,6 @@ extern char **environ;
 
 /* --- options --------------------------------------------------------------------------------- */
 
-/* Checks only the form of a place: the program's process finds its address. */
-static int take_place(const char **place, const char *argument, struct bt_error *error)
-{
-    struct exec_symbol symbol;
-    if (strlen(argument) >= EXEC_PLACE_BYTES)
-        return bt_fail(error, BT_USAGE, "the place's name is too long");
-    int result = exec_symbol_parse(&symbol, argument, error);
-    if (result == 0)
-        exec_symbol_clear(&symbol);
-    *place = argument;
-    return result;
-}
-
-static int take_start_at(void *settings, const char *argument, struct bt_error *error)
-{
-    return take_place(&((struct exec_settings *)settings)->from, argument, error);
-}
-
-static int take_stop_at(void *settings, const char *argument, struct bt_error *error)
-{
-    return take_place(&((struct exec_settings *)settings)->until, argument, error);
-}
-
-static int take_calls(void *settings, const char *argument, struct bt_error *error)
-{
-    return take_place(&((struct exec_settings *)settings)->calls, argument, error);
-}
-
-/* ON/OFF, instructions. */
-static int take_sample(void *settings, const char *argument, struct bt_error *error)
-{
-    struct exec_settings *exec = settings;
-    char on[32];
-    const char *slash = strchr(argument, '/');
-    size_t length = slash ? (size_t)(slash - argument) : 0;
-    if (length == 0 || length >= sizeof on)
-        return bt_fail(error, BT_USAGE, "\"%.60s\" should be ON/OFF, such as 1M/99M", argument);
-    memcpy(on, argument, length);
-    on[length] = '\0';
-    if (quantity_count(&exec->on, on, error) < 0 ||
-        quantity_count(&exec->off, slash + 1, error) < 0)
-        return error->code;
-    if (exec->on == 0 || exec->off == 0 || exec->on > UINT64_MAX / 2 || exec->off > UINT64_MAX / 2)
-        return bt_fail(error, BT_USAGE, "\"%.60s\" should be two counts, each at least 1",
-                       argument);
-    return 0;
-}
-
 static int take_code(void *settings, const char *argument, struct bt_error *error)
 {
     struct exec_code code;
@@ -112,22 +64,7 @@ static const struct option_row exec_rows[] = {
     {OPTION_CALL, 'o', "output", "PREFIX",
      "files are PREFIX_00001_20261120T224500Z.byu.gz (default: the program's name)", 0,
      capture_option_output},
-    {OPTION_COUNT, 0, "skip", "N", "skip the first N instructions", OPTION(skip), NULL},
-    {OPTION_POSITIVE, 'n', "count", "N", "capture N instructions, then stop", OPTION(limit), NULL},
-    {OPTION_CALL, 0, "start-at", "PLACE",
-     "start at FUNCTION, FUNCTION+0xOFFSET or 0xADDRESS; --skip counts from there", 0,
-     take_start_at},
-    {OPTION_CALL, 0, "stop-at", "PLACE", "stop before the instruction at this place", 0,
-     take_stop_at},
-    {OPTION_FLAG, 0, "repeat", NULL, "start at --start-at and stop at --stop-at each time",
-     OPTION(repeats), NULL},
-    {OPTION_CALL, 0, "calls", "FUNCTION", "capture each call of the function, up to its return", 0,
-     take_calls},
-    {OPTION_FLAG, 0, "markers", NULL,
-     "capture between BUSTAP_BEGIN and BUSTAP_END of bustap/mark.h", OPTION(markers), NULL},
-    {OPTION_CALL, 0, "sample", "ON/OFF", "capture ON instructions, skip OFF, and repeat: 1M/99M", 0,
-     take_sample},
-    {OPTION_FLAG, 0, "exit", NULL, "end the program when the capture ends", OPTION(ends), NULL},
+    REGION_OPTION_ROWS(struct exec_settings, region),
     {OPTION_FLAG, 0, "only-fetch", NULL, "capture instructions without their reads and writes",
      OPTION(only_fetch), NULL},
     {OPTION_FLAG, 0, "only-data", NULL, "capture reads and writes without instructions",
@@ -202,24 +139,25 @@ static struct exec_orders orders_of(const struct exec_settings *settings)
                                  .only_data = settings->only_data,
                                  .repetitions = settings->repetitions,
                                  .each = settings->each,
-                                 .ends = settings->ends,
+                                 .ends = settings->region.ends,
                                  .debug = settings->debug,
                                  .quiet = settings->quiet,
-                                 .skip = settings->skip,
-                                 .limit = settings->limit,
-                                 .on = settings->on,
-                                 .off = settings->off,
-                                 .repeats = settings->repeats,
-                                 .calls = settings->calls != NULL,
-                                 .markers = settings->markers,
+                                 .skip = settings->region.skip,
+                                 .limit = settings->region.limit,
+                                 .on = settings->region.on,
+                                 .off = settings->region.off,
+                                 .repeats = settings->region.repeats,
+                                 .calls = settings->region.calls != NULL,
+                                 .markers = settings->region.markers,
                                  .filters = settings->filter != NULL,
                                  .filter = settings->records,
                                  .quantum = settings->quantum,
                                  .numbers = settings->board ? BUS_SOURCE_AGENTS : 0};
-    if (settings->from || settings->calls)
-        strcpy(orders.from, settings->calls ? settings->calls : settings->from);
-    if (settings->until)
-        strcpy(orders.until, settings->until);
+    const struct region_options *region = &settings->region;
+    if (region->from || region->calls)
+        strcpy(orders.from, region->calls ? region->calls : region->from);
+    if (region->until)
+        strcpy(orders.until, region->until);
     if (settings->code)
         strcpy(orders.code, settings->code);
     return orders;
@@ -394,14 +332,10 @@ static void choose_engine(struct capture_settings *capture)
 
 static int check_regions(const struct exec_settings *settings, struct bt_error *error)
 {
-    bool places = settings->from || settings->until;
-    if (settings->repeats && !(settings->from && settings->until))
-        return bt_fail(error, BT_USAGE, "--repeat needs --start-at and --stop-at");
-    if ((settings->calls && (places || settings->markers)) || (settings->markers && places))
-        return bt_fail(error, BT_USAGE,
-                       "--calls, --markers and --start-at or --stop-at exclude each other");
-    if (settings->board &&
-        (settings->repeats || settings->calls || settings->markers || settings->off > 0))
+    const struct region_options *region = &settings->region;
+    if (region_options_check(region, error) < 0)
+        return error->code;
+    if (settings->board && (region->repeats || region->calls || region->markers || region->off > 0))
         return bt_fail(
             error, BT_USAGE,
             "--virtual-board excludes --repeat, --calls, --markers and --sample: a bus cannot "
@@ -420,8 +354,6 @@ static int check_together(const struct exec_settings *settings, struct bt_error 
         return bt_fail(error, BT_USAGE, "--debug-file needs --debug");
     if (settings->packing && !settings->board)
         return bt_fail(error, BT_USAGE, "--packing needs --virtual-board");
-    if (settings->ends && !settings->limit && !settings->until)
-        return bt_fail(error, BT_USAGE, "--exit needs --count or --stop-at");
     if (check_regions(settings, error) < 0)
         return error->code;
     if (capture->keep && !rotates && !capture->append)

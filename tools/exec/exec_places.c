@@ -12,9 +12,7 @@
 static int parse_places(struct exec_places *places, struct bt_error *error)
 {
     const struct exec_orders *orders = places->orders;
-    if (orders->from[0] && exec_symbol_parse(&places->from, orders->from, error) < 0)
-        return error->code;
-    if (orders->until[0] && exec_symbol_parse(&places->until, orders->until, error) < 0)
+    if (region_places_parse(&places->region, orders->from, orders->until, error) < 0)
         return error->code;
     if (orders->code[0] && exec_code_parse(&places->code, orders->code, error) < 0)
         return error->code;
@@ -49,21 +47,14 @@ static void end(void *context)
         fclose(places->debug);
     if (places->messages)
         fclose(places->messages);
-    exec_symbol_clear(&places->from);
-    exec_symbol_clear(&places->until);
+    region_places_clear(&places->region);
     exec_code_clear(&places->code);
-}
-
-static uint64_t address_of(const struct exec_symbol *symbol)
-{
-    return symbol->address ? symbol->address : symbol->text ? PROCESS_ADDRESS_UNKNOWN : 0;
 }
 
 static void addresses(const void *context, uint64_t *from, uint64_t *until)
 {
     const struct exec_places *places = context;
-    *from = address_of(&places->from);
-    *until = address_of(&places->until);
+    region_places_addresses(&places->region, from, until);
 }
 
 /* Rejects missing functions of programs without shared libraries, which load no further functions.
@@ -71,11 +62,7 @@ static void addresses(const void *context, uint64_t *from, uint64_t *until)
 static int check_places(struct exec_places *places, const struct modules *modules,
                         struct bt_error *error)
 {
-    const struct exec_symbol *missing = NULL;
-    if (!exec_symbol_look(&places->from, modules) && places->from.text)
-        missing = &places->from;
-    if (!exec_symbol_look(&places->until, modules) && places->until.text)
-        missing = &places->until;
+    const struct exec_symbol *missing = region_places_look(&places->region, modules);
     if (missing && modules_count(modules) == 1 && !places->follows)
         return bt_fail(error, BT_USAGE, "no function %.100s in %.100s%s%.200s", missing->name,
                        places->path, missing->refused ? "; " : "",
@@ -124,8 +111,7 @@ static void write_modules(struct exec_places *places)
 static void loaded(void *context, const struct modules *modules)
 {
     struct exec_places *places = context;
-    exec_symbol_look(&places->from, modules);
-    exec_symbol_look(&places->until, modules);
+    region_places_look(&places->region, modules);
     exec_code_look(&places->code, modules);
     places->loaded = modules;
     if (places->modules[0] && modules_count(modules) != places->modules_written)
@@ -140,38 +126,16 @@ static bool is_selected(const void *context, uint64_t address)
 /* --- messages ----------------------------------------------------------------------------------
  */
 
-static void report_missing(const struct exec_places *places, const struct exec_symbol *symbol)
-{
-    own_stream_say(places->messages, "no file that the program loaded has a function %s",
-                   PRINTABLE(symbol->name));
-    if (symbol->refused)
-        own_stream_say(places->messages, "%s", PRINTABLE(symbol->refused));
-}
-
 /* Reports places that the program did not contain or reach. */
 static void ended(void *context, bool opened)
 {
     const struct exec_places *places = context;
-    const struct exec_symbol *from = &places->from, *until = &places->until;
     const struct exec_code *code = &places->code;
-    FILE *messages = places->messages;
-    if (until->text && !until->address)
-        report_missing(places, until);
     if (code->function.text && code->count == 0)
-        report_missing(places, &code->function);
+        region_places_report_missing(&code->function, places->messages);
     else if (code->module && code->count == 0)
-        own_stream_say(messages, "the program loaded no file %s", PRINTABLE(code->module));
-    if (opened)
-        return;
-    if (from->text && !from->address)
-        report_missing(places, from);
-    else if (from->text)
-        own_stream_say(messages, "the program never reached %s", PRINTABLE(from->text));
-    else if (places->orders->markers)
-        own_stream_say(messages, "the program never reached BUSTAP_BEGIN of bustap/mark.h");
-    else
-        own_stream_say(messages,
-                       "the program ended before the instructions of --skip were executed");
+        own_stream_say(places->messages, "the program loaded no file %s", PRINTABLE(code->module));
+    region_places_report(&places->region, opened, places->orders->markers, places->messages);
 }
 
 static int finish(void *context)

@@ -8,6 +8,7 @@
 #include "capture/program/exec_inside.h"
 #include "tools/exec/exec_code.h"
 #include "tools/exec/exec_program.h"
+#include "tools/exec/region_options.h"
 
 #include <stdio.h>
 
@@ -18,7 +19,7 @@ struct exec_places {
     const char *path; /* path of the program */
     bool follows;
     const struct exec_orders *orders;
-    struct exec_symbol from, until;
+    struct region_places region;
     struct exec_code code;
     char modules[EXEC_PROGRAM_BYTES]; /* absolute path of modules_option; empty: none */
     const struct modules *loaded;     /* the list; NULL: none yet */

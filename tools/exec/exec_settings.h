@@ -5,6 +5,7 @@
 #include "capture/capture.h"
 #include "driver/session.h"
 #include "formats/record/filter.h"
+#include "tools/exec/region_options.h"
 
 struct exec_settings {
     struct capture_settings capture; /* first: capture_options.h */
@@ -13,16 +14,11 @@ struct exec_settings {
     bool board;                      /* capture through a virtual board */
     struct session_settings session; /* session with the virtual board */
     bool packing;                    /* --packing was given */
-    uint64_t skip, limit;            /* number of instructions; 0: none */
-    uint64_t on, off;                /* instructions captured, then skipped; off 0: capture all */
-    uint64_t quantum;                /* instructions per turn of a thread */
-    const char *from, *until;        /* places in exec_symbol_parse()'s form; NULL: none */
-    const char *calls;               /* capture only during calls of this function; NULL: always */
-    bool repeats, markers;
+    struct region_options region;
+    uint64_t quantum;       /* instructions per turn of a thread */
     const char *code;       /* capture only this code: exec_code.h; NULL: all */
     const char *filter;     /* text of the filter; NULL: none */
     struct filter records;  /* the parsed filter */
-    bool ends;              /* end the program after the captured part */
     const char *modules;    /* file for the list of modules; NULL: none */
     unsigned debug;         /* events to print, EXEC_DEBUG_*; 0: none */
     const char *debug_file; /* file for these events; NULL: standard error */

@@ -1,5 +1,5 @@
 /* Text tables: one for each curve with common cache sizes, or one for each curve over windows. */
-#include "tools/common/table.h"
+#include "formats/text/table.h"
 #include "tools/common/words.h"
 #include "tools/mrc/buckets.h"
 #include "tools/mrc/curve.h"

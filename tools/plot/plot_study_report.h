@@ -3,7 +3,7 @@
 #define TOOLS_PLOT_PLOT_STUDY_REPORT_H
 
 #include "formats/text/json_put.h"
-#include "tools/common/table.h"
+#include "formats/text/table.h"
 #include "tools/plot/figure.h"
 #include "tools/plot/plot_study.h"
 #include "tools/plot/time_bins.h"

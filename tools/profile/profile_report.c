@@ -1,8 +1,8 @@
 #include "tools/profile/profile_report.h"
 
 #include "formats/base/printable.h"
+#include "formats/text/table.h"
 #include "tools/common/json_report.h"
-#include "tools/common/table.h"
 #include "tools/common/words.h"
 #include "tools/profile/rows.h"
 

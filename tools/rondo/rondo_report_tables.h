@@ -2,7 +2,7 @@
 #ifndef TOOLS_RONDO_RONDO_REPORT_TABLES_H
 #define TOOLS_RONDO_RONDO_REPORT_TABLES_H
 
-#include "tools/common/table.h"
+#include "formats/text/table.h"
 #include "tools/rondo/rondo_report.h"
 
 #define RONDO_COLUMNS_MAX (16u + FRONT_END_PREDICTORS_MAX)

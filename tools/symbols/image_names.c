@@ -68,7 +68,18 @@ static bool wanted(const struct reading *reading, const GElf_Sym *symbol, const 
     return is_code(reading->image, symbol->st_value + reading->image->bias);
 }
 
-static int add_symbol(struct reading *reading, const GElf_Sym *symbol, const char *name)
+/* The end of a symbol's section in memory; UINT64_MAX: unknown. */
+static uint64_t section_end(const struct reading *reading, Elf *elf, const GElf_Sym *symbol)
+{
+    GElf_Shdr header;
+    Elf_Scn *section = symbol->st_shndx < SHN_LORESERVE ? elf_getscn(elf, symbol->st_shndx) : NULL;
+    if (!section || !gelf_getshdr(section, &header) ||
+        symbol->st_value - header.sh_addr >= header.sh_size)
+        return UINT64_MAX;
+    return header.sh_addr + header.sh_size + reading->image->bias;
+}
+
+static int add_symbol(struct reading *reading, Elf *elf, const GElf_Sym *symbol, const char *name)
 {
     struct image_names *names = reading->names;
     struct image_symbol *rows = grow_array(names->symbols, &reading->symbol_capacity,
@@ -84,6 +95,7 @@ static int add_symbol(struct reading *reading, const GElf_Sym *symbol, const cha
         (struct image_symbol){.address = symbol->st_value + reading->image->bias,
                               .size = symbol->st_size,
                               .name = copy,
+                              .end = section_end(reading, elf, symbol),
                               .routine = type == STT_FUNC || type == STT_GNU_IFUNC};
     return 0;
 }
@@ -104,16 +116,17 @@ static int by_address(const void *a, const void *b)
     return strcmp(left->name, right->name);
 }
 
-/* Extends a symbol without a size to the next one. Cuts sizes off at the end of the segment: graphs
- * require symbols within their image. */
+/* Extends a symbol without a size to the next one or the end of its section. Cuts sizes off at the
+ * end of the segment: graphs require symbols within their image. */
 static void close_symbols(struct image_names *names, const struct image *image)
 {
     uint64_t next = UINT64_MAX; /* address of the next symbol */
     for (size_t i = names->symbol_count; i-- > 0;) {
         struct image_symbol *symbol = &names->symbols[i];
         const uint64_t end = segment_end(image, symbol->address);
+        const uint64_t limit = symbol->end < next ? symbol->end : next;
         if (symbol->size == 0)
-            symbol->size = (end != 0 && end < next ? end : next) - symbol->address;
+            symbol->size = (end != 0 && end < limit ? end : limit) - symbol->address;
         if (end != 0 && symbol->size > end - symbol->address)
             symbol->size = end - symbol->address;
         if (i > 0 && names->symbols[i - 1].address != symbol->address)
@@ -156,7 +169,7 @@ static int read_symbols(struct reading *reading, Elf *elf)
                 break;
             const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
             if (wanted(reading, &symbol, name))
-                result = add_symbol(reading, &symbol, name);
+                result = add_symbol(reading, elf, &symbol, name);
         }
     }
     return result;
@@ -288,24 +301,28 @@ static int read_lines(struct reading *reading, Elf *elf)
     return result;
 }
 
-/* --- stubs --- */
+/* --- sections --- */
 
-/* Finds the procedure linkage tables by the names of their sections. */
-static int read_stubs(struct reading *reading, Elf *elf)
+/* Finds the sections with code, and by their names the procedure linkage tables. */
+static int read_sections(struct reading *reading, Elf *elf)
 {
     struct image_names *names = reading->names;
     Elf_Scn *section = NULL;
     size_t strings;
     if (elf_getshdrstrndx(elf, &strings) != 0)
         return 0;
-    while (names->stub_count < IMAGE_STUBS_MAX && (section = elf_nextscn(elf, section)) != NULL) {
+    while ((section = elf_nextscn(elf, section)) != NULL) {
         GElf_Shdr header;
-        const char *name =
-            gelf_getshdr(section, &header) ? elf_strptr(elf, strings, header.sh_name) : NULL;
+        if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_EXECINSTR))
+            continue;
+        uint64_t address = header.sh_addr + reading->image->bias;
+        const char *name = elf_strptr(elf, strings, header.sh_name);
+        if (names->section_count < IMAGE_SECTIONS_MAX)
+            names->sections[names->section_count++] = address;
         if (name && (strcmp(name, ".plt") == 0 || strncmp(name, ".plt.", 5) == 0) &&
-            (header.sh_flags & SHF_EXECINSTR))
-            names->stubs[names->stub_count++] = (struct image_stubs){
-                .address = header.sh_addr + reading->image->bias, .size = header.sh_size};
+            names->stub_count < IMAGE_STUBS_MAX)
+            names->stubs[names->stub_count++] =
+                (struct image_stubs){.address = address, .size = header.sh_size};
     }
     return 0;
 }
@@ -381,7 +398,7 @@ static int read_file(struct reading *reading, const char *path, unsigned what,
     if (result == 0 && (what & (ROUTINES | VARIABLES)))
         result = read_symbols(reading, elf);
     if (result == 0 && (what & CODE))
-        result = read_stubs(reading, elf);
+        result = read_sections(reading, elf);
     if (result == 0 && (what & CODE))
         result = read_starts(reading, elf);
     if (result == 0 && (what & LINES))

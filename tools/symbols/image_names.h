@@ -9,6 +9,7 @@ struct image_symbol {
     uint64_t address; /* in memory */
     uint64_t size;
     char *name;
+    uint64_t end; /* of its section; UINT64_MAX: unknown */
     bool routine; /* of type STT_FUNC or STT_GNU_IFUNC, not a label */
 };
 
@@ -25,7 +26,8 @@ struct image_stubs {
     uint64_t size;
 };
 
-#define IMAGE_STUBS_MAX 4u
+#define IMAGE_STUBS_MAX    4u
+#define IMAGE_SECTIONS_MAX 32u
 
 struct image_names {
     struct image_symbol *symbols; /* by address; the public one of several names first */
@@ -36,6 +38,8 @@ struct image_names {
     size_t file_count;
     struct image_stubs stubs[IMAGE_STUBS_MAX];
     size_t stub_count;
+    uint64_t sections[IMAGE_SECTIONS_MAX]; /* addresses at which sections with code begin */
+    size_t section_count;
     uint64_t *starts; /* ascending, of all routines that can be unwound, with a name or not */
     size_t start_count;
 };

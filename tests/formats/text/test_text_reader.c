@@ -268,6 +268,33 @@ static void test_cannot_open(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "folder"));
 }
 
+/* What is peeked at is read, too; plain and compressed, in memory. */
+static void test_peek(void)
+{
+    for (unsigned kind = 0; kind < 2; kind++)
+        for (size_t size = 0; size < 200; size += size < 70 ? 1 : 60) {
+            struct text text = random_text(size, size), file = {malloc(1), 0}, read;
+            struct bt_error error;
+            char first[TEXT_READER_PEEK_MAX];
+            size_t got;
+            if (kind > 0)
+                append_gzip(&file, text.data, size);
+            struct text_reader *reader = text_reader_from_memory(
+                kind > 0 ? file.data : text.data, kind > 0 ? file.size : size, "x", &error);
+            CU_ASSERT_PTR_NOT_NULL_FATAL(reader);
+            CU_ASSERT_EQUAL(text_reader_peek(reader, first, 9, &got, &error), 0);
+            CU_ASSERT_EQUAL(text_reader_peek(reader, first, sizeof first, &got, &error), 0);
+            CU_ASSERT_EQUAL(got, size < sizeof first ? size : sizeof first);
+            CU_ASSERT(memcmp(first, text.data, got) == 0);
+            CU_ASSERT_EQUAL(read_all(reader, size, &read, &error), 0);
+            CU_ASSERT(read.size == size && memcmp(read.data, text.data, size) == 0);
+            text_reader_close(reader);
+            free(read.data);
+            free(file.data);
+            free(text.data);
+        }
+}
+
 static const struct test_case cases[] = {
     {"plain text of any size, from memory, files and pipes", test_plain},
     {"members of gzip, bzip2 and xz are one text", test_compressed_members},
@@ -275,5 +302,6 @@ static const struct test_case cases[] = {
     {"zeros after the members are padding, other data is not", test_behind_the_members},
     {"progress goes up to the end", test_progress},
     {"errors name the file", test_cannot_open},
+    {"the first bytes in advance", test_peek},
     {NULL, NULL}};
 TEST_SUITE(text_reader, cases)

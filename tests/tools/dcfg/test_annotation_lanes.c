@@ -73,6 +73,7 @@ static void test_random(void)
         for (uint32_t i = 0; i < count; i++) {
             drawn += jumps[i].lane < ANNOTATION_LANES;
             CU_ASSERT(jumps[i].lane < annotation.lanes || jumps[i].lane == ANNOTATION_LANES);
+            CU_ASSERT(i == 0 || jumps[i - 1].from <= jumps[i].from);
             for (uint32_t j = 0; j < i; j++)
                 overlaps += overlap(&jumps[i], &jumps[j]);
         }

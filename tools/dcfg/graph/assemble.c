@@ -1,5 +1,6 @@
 #include "tools/dcfg/graph/assemble.h"
 
+#include "tools/dcfg/graph/long_jumps.h"
 #include "tools/dcfg/graph/routines.h"
 #include "tools/dcfg/graph/tail_calls.h"
 
@@ -186,7 +187,10 @@ static int find_routines(struct assembly *assembly, struct bt_error *error)
     };
     bool *entered = calloc(assembly->graph->block_count + 1, sizeof *entered);
     int result =
-        entered ? tail_calls_find(entered, &assembly->starts, &graph, assembly->graph) : BT_MEMORY;
+        entered ? long_jumps_find(assembly->edge_types, &assembly->starts, &graph, assembly->graph)
+                : BT_MEMORY;
+    if (result == 0)
+        result = tail_calls_find(entered, &assembly->starts, &graph, assembly->graph);
     graph.entered = entered;
     if (result == 0)
         result = routines_find(&assembly->routines, &graph, error);

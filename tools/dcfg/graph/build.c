@@ -3,6 +3,7 @@
 #include "tools/dcfg/graph/assemble.h"
 #include "tools/dcfg/graph/build_trace.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,6 +66,7 @@ static void count(struct build *build)
     struct fetch_stream_counts stream = fetch_stream_counts(build->stream);
     build->counts.records = stream.records;
     build->counts.holes = stream.holes;
+    build->counts.is_program = stream.is_program;
     build->counts.fetch = fetch_stream_kind(build->stream);
     build->counts.bus = stream.bus;
     if (fetch_stream_finding(build->stream))
@@ -73,7 +75,9 @@ static void count(struct build *build)
     build->counts.fetches = stream.bus.chunks > 0 ? stream.bus.chunks : build->counts.instructions;
 }
 
-/* Adds what the graph rests on, if it is from a bus. */
+_Static_assert(DCFG_BUS_BITS == FETCH_NOISE_BITS, "both are the bits of an address");
+
+/* Adds the evidence of a graph from a bus. */
 static int add_bus(struct build *build, struct dcfg *graph, struct bt_error *error)
 {
     const struct bus_evidence *evidence = fetch_stream_evidence(build->stream);
@@ -97,6 +101,23 @@ static int add_bus(struct build *build, struct dcfg *graph, struct bt_error *err
     return result == 0 ? bus_evidence_add_to(evidence, graph, error) : result;
 }
 
+#define PLACES_MIN 10u /* fewer may all be elsewhere by chance */
+
+/* Images of which no instruction was executed are a mistake. */
+static int check_matches(const struct build *build, struct bt_error *error)
+{
+    const struct image_matches *matches = &build->counts.matches;
+    if (images_count(build->settings.images) == 0 || matches->instructions < PLACES_MIN ||
+        matches->outside + matches->different < matches->instructions)
+        return 0;
+    return bt_fail(error, BT_DATA,
+                   "the images are not what was executed: of %" PRIu64
+                   " places that were fetched from %" PRIu64 " are in no image, and %" PRIu64
+                   " are no such instructions; check that these are the files that ran, and their "
+                   "load addresses (--image FILE@ADDRESS)",
+                   matches->instructions, matches->outside, matches->different);
+}
+
 int build_graph(struct build *build, struct dcfg **graph, struct bt_error *error)
 {
     const struct assemble_settings settings = {.process_id = PROCESS_ID,
@@ -113,7 +134,9 @@ int build_graph(struct build *build, struct dcfg **graph, struct bt_error *error
                        "whose filter lets fetches pass",
                        build->counts.records > 0 ? "these records" : "an empty capture");
     edge_types_end_blocks(build->flow, build->settings.images, &build->counts.matches);
-    result = flow_part_shared(build->flow, error);
+    result = check_matches(build, error);
+    if (result == 0)
+        result = flow_part_shared(build->flow, error);
     if (result == 0)
         result = flow_finish(build->flow, &build->graph, error);
     if (result == 0)

@@ -30,6 +30,7 @@ struct build_counts {
     uint64_t fetches;      /* of them */
     uint64_t instructions; /* in the graph */
     uint64_t holes;
+    bool is_program;       /* threads are those of an executed program, else processors */
     enum fetch_kind fetch; /* kind of the fetches; FETCH_AUTO without any fetch */
     struct image_matches matches;
     struct bus_fetch_counts bus; /* zero if fetches are not chunks of a bus */

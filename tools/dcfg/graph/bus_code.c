@@ -76,6 +76,8 @@ static int mark_routines(struct bus_code *code, const struct image *image, struc
         mark_routine(code, names.symbols[i].address);
     for (size_t i = 0; result == 0 && i < names.start_count; i++)
         mark_routine(code, names.starts[i]);
+    for (size_t i = 0; result == 0 && i < names.section_count; i++)
+        mark_routine(code, names.sections[i]);
     image_names_clear(&names);
     return result;
 }
@@ -125,6 +127,16 @@ const struct bus_instruction *bus_code_decode(struct bus_code *code, uint32_t ad
     if (found->size != 0)
         return found;
     return found->flags & BUS_INVALID ? NULL : decode(code, address, found);
+}
+
+bool bus_code_withdraw(struct bus_code *code, uint32_t address, uint8_t limit)
+{
+    const struct bus_code_range *range = find_range(code, address);
+    struct bus_instruction *found = range ? &range->at[address - range->start] : NULL;
+    if (!found || found->withdrawn >= limit)
+        return false;
+    found->withdrawn++;
+    return true;
 }
 
 bool bus_code_has(const struct bus_code *code, uint32_t address, uint32_t size)

@@ -5,11 +5,11 @@
 #include "tools/symbols/image.h"
 
 struct bus_instruction {
-    uint32_t target; /* of a direct branch */
-    uint8_t size;    /* in bytes; 0: not decoded yet */
-    uint8_t branch;  /* enum image_branch */
-    uint8_t flags;   /* enum bus_instruction_flags */
-    uint8_t unused;
+    uint32_t target;   /* of a direct branch */
+    uint8_t size;      /* in bytes; 0: not decoded yet */
+    uint8_t branch;    /* enum image_branch */
+    uint8_t flags;     /* enum bus_instruction_flags */
+    uint8_t withdrawn; /* number of executions that bus_code_withdraw counted */
 };
 
 enum bus_instruction_flags {
@@ -50,6 +50,10 @@ static inline const struct bus_instruction *bus_code_at(struct bus_code *code, u
         return &range->at[offset];
     return bus_code_decode(code, address);
 }
+
+/* Whether the instruction at an address was counted less often than limit, at most 255; then
+ * counts it once more. */
+bool bus_code_withdraw(struct bus_code *code, uint32_t address, uint8_t limit);
 
 /* Whether an image has code in size bytes at address. */
 bool bus_code_has(const struct bus_code *code, uint32_t address, uint32_t size);

@@ -13,28 +13,25 @@
 
 #include "formats/base/error.h"
 #include "formats/record/record.h"
+#include "tools/common/fetch_noise.h"
 #include "tools/dcfg/graph/bus_code.h"
 #include "tools/dcfg/graph/bus_model.h"
+#include "tools/dcfg/graph/bus_paths.h"
 
 struct bus_decode_counts {
-    uint64_t repeated;       /* chunks equal to the previous one */
-    uint64_t prefetched;     /* chunks that were not executed */
-    uint64_t noise;          /* chunks taken for another one */
-    uint64_t unexplained;    /* chunks that no execution so far leads to */
-    uint64_t noise_bits[32]; /* how often each address bit was wrong */
-    uint64_t pruned;         /* how often tokens were dropped because there were too many */
+    uint64_t repeated;                     /* chunks equal to the previous one */
+    uint64_t prefetched;                   /* chunks that were not executed */
+    uint64_t noise;                        /* chunks taken for another one */
+    uint64_t unexplained;                  /* chunks that no execution so far leads to */
+    uint64_t noise_bits[FETCH_NOISE_BITS]; /* how often each address bit was wrong */
 };
-
-/* Receives an executed instruction; assumed: it is not certain. 0 or a negative code. */
-typedef int bus_decode_put(void *context, const struct record *instruction, bool assumed,
-                           struct bt_error *error);
 
 struct bus_decoder;
 
 /* The model is copied; the code and the context outlive the decoder. NULL and *error without
  * memory. */
 struct bus_decoder *bus_decoder_new(const struct bus_model *model, struct bus_code *code,
-                                    bus_decode_put *put, void *context, struct bt_error *error);
+                                    bus_path_put *put, void *context, struct bt_error *error);
 void bus_decoder_free(struct bus_decoder *decoder);
 
 /* Takes a chunk with code. 0, or what put returned. */

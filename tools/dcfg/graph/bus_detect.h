@@ -5,9 +5,9 @@
  * noise changed, and every other one leaves 5 % or more unexplained (doc/benchmarks.md). Of several
  * that explain equally much the strictest is chosen.
  *
- * Without images, a processor that refetches is recognised by how many of the chunks are ever
- * fetched twice in succession, or by runs of equal length that begin at the same chunk; other
- * prefetches cannot be told from executions. Noise is recognised by excursions
+ * Without images, prefetches are recognised by the length of runs of successive chunks: each run
+ * has all of them. A processor that refetches is recognised by how many of the chunks are ever
+ * fetched twice in succession, not counting prefetched ones. Noise is recognised by excursions
  * (tools/common/fetch_noise.h).
  *
  * A cache is recognised because it hides loops: without one, processors soon return to chunks that
@@ -31,8 +31,19 @@ enum bus_verdict {
     BUS_OTHER_CODE /* they are not of this code */
 };
 
+/* Why no count is certain. */
+enum bus_doubt {
+    BUS_DOUBT_NONE,  /* counts may be certain */
+    BUS_DOUBT_FEW,   /* too few fetches to exclude a cache */
+    BUS_DOUBT_CACHE, /* they look like fills of a cache; the model was given */
+    BUS_DOUBT_NOISE  /* wrong addresses are counted: keep_noise of fetch_stream.h */
+};
+
 struct bus_finding {
     struct bus_model model;
+    uint8_t doubt;        /* enum bus_doubt */
+    bool is_given;        /* the model was given, not found */
+    bool few;             /* too few fetches to exclude a cache */
     uint8_t verdict;      /* enum bus_verdict */
     uint64_t sample;      /* number of fetches examined */
     uint64_t unexplained; /* of them, by the model */

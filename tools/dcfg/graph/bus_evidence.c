@@ -1,8 +1,11 @@
 #include "tools/dcfg/graph/bus_evidence.h"
 
+#include "formats/base/grow.h"
 #include "formats/base/hash_index.h"
 
 #include <stdlib.h>
+
+#define RECENT 1024u /* a power of two */
 
 struct place {
     uint64_t fetches; /* of the chunk that begins at the address */
@@ -12,9 +15,12 @@ struct place {
 
 struct bus_evidence {
     uint32_t chunk;
+    unsigned shift; /* its logarithm */
     struct place *places;
-    uint32_t count, capacity;
+    uint32_t count;
+    size_t capacity;
     struct hash_index index;
+    uint32_t recent[RECENT]; /* places of chunks that were found last, by address */
 };
 
 struct bus_evidence *bus_evidence_new(uint32_t chunk, struct bt_error *error)
@@ -23,7 +29,7 @@ struct bus_evidence *bus_evidence_new(uint32_t chunk, struct bt_error *error)
     if (!evidence)
         bt_fail(error, BT_MEMORY, "no memory for the fetches of a bus");
     else
-        evidence->chunk = chunk;
+        *evidence = (struct bus_evidence){.chunk = chunk, .shift = __builtin_ctz(chunk)};
     return evidence;
 }
 
@@ -49,20 +55,19 @@ static const struct place *find(const struct bus_evidence *evidence, uint32_t ad
 static struct place *place_at(struct bus_evidence *evidence, uint32_t address,
                               struct bt_error *error)
 {
+    uint32_t *recent = &evidence->recent[address >> evidence->shift & (RECENT - 1)];
+    if (*recent < evidence->count && evidence->places[*recent].address == address)
+        return &evidence->places[*recent];
     const struct place *found = find(evidence, address);
-    if (found)
-        return &evidence->places[found - evidence->places];
-    if (evidence->count == evidence->capacity) {
-        uint32_t capacity = evidence->capacity * 2 + 1024;
-        struct place *grown = realloc(evidence->places, capacity * sizeof *grown);
-        if (!grown) {
-            bt_fail(error, BT_MEMORY, "no memory for the fetches of a bus");
-            return NULL;
-        }
-        evidence->places = grown;
-        evidence->capacity = capacity;
+    if (found) {
+        *recent = (uint32_t)(found - evidence->places);
+        return &evidence->places[*recent];
     }
-    if (hash_index_add(&evidence->index, hash_number(address), evidence->count) < 0) {
+    struct place *grown = grow_array(evidence->places, &evidence->capacity,
+                                     (size_t)evidence->count + 1, sizeof *grown);
+    if (grown)
+        evidence->places = grown;
+    if (!grown || hash_index_add(&evidence->index, hash_number(address), evidence->count) < 0) {
         bt_fail(error, BT_MEMORY, "no memory for the fetches of a bus");
         return NULL;
     }

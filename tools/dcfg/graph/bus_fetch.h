@@ -9,6 +9,7 @@
 #define TOOLS_DCFG_GRAPH_BUS_FETCH_H
 
 #include "formats/record/sink.h"
+#include "tools/common/fetch_noise.h"
 #include "tools/dcfg/graph/bus_code.h"
 #include "tools/dcfg/graph/bus_evidence.h"
 #include "tools/dcfg/graph/bus_model.h"
@@ -17,15 +18,15 @@
 #define BUS_FETCH_ASSUMED 0x80u
 
 struct bus_fetch_counts {
-    uint64_t chunks;         /* fetches */
-    uint64_t repeated;       /* of them, equal to the processor's previous one */
-    uint64_t prefetched;     /* of them, fetched and not executed */
-    uint64_t noise;          /* of them, taken for another chunk */
-    uint64_t unexplained;    /* of them, by no execution that continues the one before */
-    uint64_t outside;        /* of them, in no image */
-    uint64_t instructions;   /* made of them */
-    uint64_t assumed;        /* of those, not certain */
-    uint64_t noise_bits[32]; /* how often each address bit was wrong */
+    uint64_t chunks;       /* fetches */
+    uint64_t repeated;     /* of them, equal to the processor's previous one */
+    uint64_t prefetched;   /* of them, fetched and not executed */
+    uint64_t noise;        /* of them, taken for another chunk */
+    uint64_t unexplained;  /* of them, by no execution that continues the one before */
+    uint64_t outside;      /* of them, in no image */
+    uint64_t instructions; /* made of them */
+    uint64_t assumed;      /* of those, not certain */
+    uint64_t noise_bits[FETCH_NOISE_BITS]; /* how often each address bit was wrong */
 };
 
 struct bus_fetch;
@@ -36,6 +37,9 @@ struct bus_fetch *bus_fetch_new(const struct bus_model *model, struct bus_code *
                                 struct bus_evidence *evidence, struct sink *to,
                                 struct bt_error *error);
 void bus_fetch_free(struct bus_fetch *bus);
+
+/* Before the first fetch: no instruction is certain. */
+void bus_fetch_doubt(struct bus_fetch *bus);
 
 /*
  * Takes the fetches of a batch; other requests are skipped. The sink gets each instruction as a

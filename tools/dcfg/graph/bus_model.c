@@ -48,16 +48,22 @@ static bool take_part(struct bus_model *model, const char *part)
 
 int bus_model_parse(struct bus_model *model, const char *text, struct bt_error *error)
 {
+    static const char parts[] = "canr"; /* their first letters differ */
     char part[24];
+    bool given[sizeof parts] = {false};
     *model = (struct bus_model){.chunk = 0};
     for (;;) {
         size_t size = strcspn(text, ",");
         snprintf(part, sizeof part, "%.*s", (int)(size < sizeof part ? size : sizeof part), text);
         if (size >= sizeof part || !take_part(model, part))
             return bt_fail(error, BT_USAGE,
-                           "'%s' is no part of a bus model: chunk=4, 8, 16 or 32, "
+                           "'%s' is not part of a bus model: chunk=4, 8, 16 or 32, "
                            "refetch=none, some or each, ahead=0 to %u, noise",
                            part, BUS_AHEAD_MAX);
+        bool *again = &given[strchr(parts, part[0]) - parts];
+        if (*again)
+            return bt_fail(error, BT_USAGE, "'%s' is the second of its kind", part);
+        *again = true;
         if (text[size] == '\0')
             return 0;
         text += size + 1;

@@ -1,5 +1,6 @@
 #include "tools/dcfg/graph/bus_visits.h"
 
+#include "formats/base/grow.h"
 #include "formats/base/hash_index.h"
 #include "tools/common/fetch_noise.h"
 
@@ -21,19 +22,21 @@ struct excursion {
 struct visitor {
     struct record last;    /* visited */
     struct record pending; /* fetched after it; whether it is an error is not known yet */
-    uint32_t ahead;        /* number of chunks prefetched since the visit */
+    uint32_t ahead;        /* number of chunks after it that were prefetched */
     bool visited, waiting;
 };
 
 struct bus_visits {
     struct bus_model model;
+    bool is_doubtful; /* nothing is certain */
     struct fetch_noise noise;
     struct bus_evidence *evidence;
     struct sink *to;
     struct bus_fetch_counts counts;
     struct visitor visitors[PROCESSORS];
     struct excursion *excursions;
-    uint32_t excursion_count, excursion_room;
+    uint32_t excursion_count;
+    size_t excursion_room;
     struct hash_index index;
     struct record output[OUTPUT];
     size_t output_count;
@@ -100,21 +103,23 @@ static uint64_t count_excursion(struct bus_visits *visits, uint32_t before, uint
     uint64_t *count = find_count(visits, before, seen);
     if (count)
         return ++*count;
-    if (visits->excursion_count == visits->excursion_room) {
-        uint32_t room = visits->excursion_room * 2 + 1024;
-        struct excursion *grown = visits->excursion_count < EXCURSIONS_MAX
-                                      ? realloc(visits->excursions, room * sizeof *grown)
-                                      : NULL;
-        if (!grown)
-            return 0;
-        visits->excursions = grown;
-        visits->excursion_room = room;
-    }
+    struct excursion *grown = visits->excursion_count < EXCURSIONS_MAX
+                                  ? grow_array(visits->excursions, &visits->excursion_room,
+                                               (size_t)visits->excursion_count + 1, sizeof *grown)
+                                  : NULL;
+    if (!grown)
+        return 0;
+    visits->excursions = grown;
     if (hash_index_add(&visits->index, hash, visits->excursion_count) < 0)
         return 0;
     visits->excursions[visits->excursion_count++] =
         (struct excursion){.before = before, .seen = seen, .count = 1};
     return 1;
+}
+
+void bus_visits_doubt(struct bus_visits *visits)
+{
+    visits->is_doubtful = true;
 }
 
 /* Puts a visit: certain if a chunk is only fetched to be executed, and never with wrong bits. */
@@ -128,7 +133,7 @@ static int visit(struct bus_visits *visits, struct visitor *visitor, const struc
     visits->counts.instructions++;
     if (visits->model.noise)
         count_excursion(visits, fetch->address, fetch->address);
-    if (visits->model.noise || visits->model.ahead > 0) {
+    if (visits->is_doubtful || visits->model.noise || visits->model.ahead > 0) {
         visits->counts.assumed++;
         if (bus_evidence_assumed(visits->evidence, fetch->address, error) != 0)
             return BT_MEMORY;
@@ -136,12 +141,38 @@ static int visit(struct bus_visits *visits, struct visitor *visitor, const struc
     return visits->output_count == OUTPUT ? flush(visits, error) : 0;
 }
 
+/* Where the fetch is that came last, or before the pending one. */
+static uint32_t position(const struct bus_visits *visits, const struct visitor *visitor)
+{
+    return visitor->last.address + visitor->ahead * visits->model.chunk;
+}
+
+/* Takes the fetch of the next chunk. Where chunks are prefetched, only as many as the model has are
+ * not executed yet. */
+static int advance(struct bus_visits *visits, struct visitor *visitor, const struct record *fetch,
+                   struct bt_error *error)
+{
+    uint8_t ahead = visits->model.ahead == BUS_AHEAD_UNKNOWN ? 0 : visits->model.ahead;
+    if (visitor->ahead < ahead) {
+        visitor->ahead++;
+        visits->counts.prefetched++;
+        return 0;
+    }
+    struct record executed = *fetch;
+    executed.address -= ahead * visits->model.chunk;
+    int result = visit(visits, visitor, &executed, error);
+    visitor->ahead = ahead;
+    return result;
+}
+
 /* The address bits in which the pending fetch is wrong; 0: it is a visit. */
 static uint32_t wrong_bits(struct bus_visits *visits, const struct visitor *visitor, uint32_t after)
 {
     uint32_t before = visitor->last.address;
     uint32_t seen = visitor->pending.address;
-    uint32_t wrong = fetch_noise_bits(&visits->noise, before, seen, after);
+    uint32_t wrong = fetch_noise_bits(&visits->noise, position(visits, visitor), seen, after);
+    if (wrong == 0 && visitor->ahead > 0) /* the chunk came again */
+        wrong = fetch_noise_bits(&visits->noise, before, seen, after);
     if (wrong == 0)
         return 0;
     uint64_t came = count_excursion(visits, before, seen);
@@ -154,13 +185,15 @@ static int drop_pending(struct bus_visits *visits, struct visitor *visitor, uint
                         uint32_t after, struct bt_error *error)
 {
     struct record corrected = visitor->pending;
+    uint32_t next = position(visits, visitor) + visits->model.chunk;
     visits->counts.noise++;
     for (unsigned bit = 0; bit < FETCH_NOISE_BITS; bit++)
         visits->counts.noise_bits[bit] += wrong >> bit & 1;
     corrected.address ^= wrong;
-    return after == corrected.address + visits->model.chunk &&
-                   corrected.address != visitor->last.address
-               ? visit(visits, visitor, &corrected, error)
+    if (corrected.address == visitor->last.address)
+        visitor->ahead = 0;
+    return corrected.address == next && after == next + visits->model.chunk
+               ? advance(visits, visitor, &corrected, error)
                : 0;
 }
 
@@ -176,42 +209,37 @@ static int settle(struct bus_visits *visits, struct visitor *visitor, uint32_t a
 
 /* --- fetches --- */
 
-/* Whether each instruction fetches its chunk and those after it, and this is one of the latter. */
-static bool is_prefetched(struct bus_visits *visits, struct visitor *visitor,
-                          const struct record *fetch)
+/* Takes a fetch that needs no other one to be understood. Returns 1 if it is none. */
+static int take_known(struct bus_visits *visits, struct visitor *visitor,
+                      const struct record *fetch, struct bt_error *error)
 {
-    if (visits->model.refetch != BUS_REFETCH_EACH || visits->model.ahead == BUS_AHEAD_UNKNOWN ||
-        visitor->waiting || !visitor->visited || visitor->ahead == visits->model.ahead ||
-        fetch->address != visitor->last.address + (visitor->ahead + 1) * visits->model.chunk)
-        return false;
-    visitor->ahead++;
-    visits->counts.prefetched++;
-    return true;
+    if (!visitor->visited)
+        return visit(visits, visitor, fetch, error);
+    if (fetch->address == position(visits, visitor) + visits->model.chunk)
+        return advance(visits, visitor, fetch, error);
+    if (visits->model.refetch == BUS_REFETCH_NONE || fetch->address != visitor->last.address)
+        return 1;
+    visitor->ahead = 0;
+    return 0;
 }
 
 static int take(struct bus_visits *visits, const struct record *fetch, struct bt_error *error)
 {
     struct visitor *visitor = &visits->visitors[fetch->processor];
-    const struct record *previous = visitor->waiting ? &visitor->pending : &visitor->last;
-    bool again = visitor->visited && fetch->address == previous->address;
+    uint32_t previous = visitor->waiting ? visitor->pending.address : position(visits, visitor);
+    bool again = visitor->visited && fetch->address == previous;
     int result = 0;
     visits->counts.chunks++;
     visits->counts.repeated += again;
     if (bus_evidence_fetch(visits->evidence, fetch->address, error) != 0)
         return BT_MEMORY;
-    if (is_prefetched(visits, visitor, fetch))
-        return 0;
     if (visitor->waiting)
         result = settle(visits, visitor, fetch->address, error);
-    if (result != 0)
+    if (result == 0)
+        result = take_known(visits, visitor, fetch, error);
+    if (result <= 0)
         return result;
-    if (visitor->visited && visits->model.refetch != BUS_REFETCH_NONE &&
-        fetch->address == visitor->last.address) {
-        visitor->ahead = 0;
-        return 0;
-    }
-    if (!visits->model.noise || !visitor->visited ||
-        fetch->address == visitor->last.address + visits->model.chunk)
+    if (!visits->model.noise)
         return visit(visits, visitor, fetch, error);
     visitor->pending = *fetch;
     visitor->waiting = true;

@@ -23,6 +23,9 @@ struct bus_visits *bus_visits_new(const struct bus_model *model, uint32_t noise_
                                   struct bt_error *error);
 void bus_visits_free(struct bus_visits *visits);
 
+/* Before the first fetch: no visit is certain. */
+void bus_visits_doubt(struct bus_visits *visits);
+
 /* Takes the fetches of a batch; other requests are skipped. The sink gets a fetch for each visit;
  * holes are passed on. 0, BT_MEMORY, or the sink's error. */
 int bus_visits_put(struct bus_visits *visits, const struct batch *batch, struct bt_error *error);

@@ -1,6 +1,7 @@
 #include "tools/dcfg/graph/call_graph.h"
 
 #include "formats/base/saturating.h"
+#include "tools/dcfg/graph/components.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -96,7 +97,7 @@ static bool call_of(const struct call_graph *graph, const struct dcfg_process *p
     call->target = dcfg_find_block(process, process->edges.targets[edge]);
     if (call->source == DCFG_NONE || call->target == DCFG_NONE || dcfg_edge_type_is_bypass(type) ||
         type == DCFG_EDGE_RETURN || type == DCFG_EDGE_SYSTEM_RETURN ||
-        type == DCFG_EDGE_CONTEXT_CHANGE_RETURN)
+        type == DCFG_EDGE_CONTEXT_CHANGE_RETURN || type == DCFG_EDGE_UNKNOWN)
         return false;
     call->caller = graph->function_of[call->source];
     call->callee = graph->function_of[call->target];
@@ -105,6 +106,17 @@ static bool call_of(const struct call_graph *graph, const struct dcfg_process *p
     bool is_call = dcfg_edge_type_is_call(type) || type == DCFG_EDGE_SYSTEM_CALL ||
                    type == DCFG_EDGE_CONTEXT_CHANGE;
     return call->count > 0 && (is_call || call->caller != call->callee);
+}
+
+/* Whether an edge to a block begins a function without a caller: a thread starts there, or
+ * execution was seen again there after a gap. */
+static bool begins_function(const struct call_graph *graph, const struct dcfg_process *process,
+                            uint32_t edge, uint32_t target)
+{
+    if (dcfg_find_block(process, process->edges.sources[edge]) == DCFG_NONE)
+        return true;
+    return process->edges.types[edge] == DCFG_EDGE_UNKNOWN &&
+           graph->functions[graph->function_of[target]].entry == target;
 }
 
 static void enter_function(struct call_graph *graph, uint32_t function, uint64_t count)
@@ -140,68 +152,27 @@ struct circle {
     uint64_t shared; /* calls whose share of the cost is assigned */
 };
 
-/* Tarjan's search for strongly connected components, callees before callers. */
 struct cycle_search {
     struct call_graph *graph;
-    uint32_t *order;     /* by function: order of discovery, from 1 on */
-    uint32_t *low;       /* lowest order reachable */
-    uint32_t *circle_of; /* by function; NONE: not known yet */
-    uint32_t *next_call;
-    uint32_t *open; /* functions whose component is not known yet */
-    uint32_t *path;
+    uint32_t *circle_of; /* by function */
+    uint32_t *sorted;    /* functions by component */
+    uint32_t *first;     /* by component: its first function in `sorted` */
     struct circle *circles;
-    uint32_t found, circle_count, open_count, depth;
+    uint32_t circle_count;
 };
 
-static void enter(struct cycle_search *search, uint32_t function)
-{
-    search->order[function] = search->low[function] = ++search->found;
-    search->next_call[function] = search->graph->first_call[function];
-    search->open[search->open_count++] = function;
-    search->path[search->depth++] = function;
-}
-
-static void lower(uint32_t *low, uint32_t value)
-{
-    if (value < *low)
-        *low = value;
-}
-
-static void leave(struct cycle_search *search)
-{
-    uint32_t function = search->path[--search->depth];
-    if (search->depth > 0)
-        lower(&search->low[search->path[search->depth - 1]], search->low[function]);
-    if (search->low[function] != search->order[function])
-        return;
-    uint32_t member;
-    do {
-        member = search->open[--search->open_count];
-        search->circle_of[member] = search->circle_count;
-    } while (member != function);
-    search->circle_count++;
-}
-
-static void find_circles(struct cycle_search *search)
+static int find_circles(struct cycle_search *search)
 {
     const struct call_graph *graph = search->graph;
-    memset(search->circle_of, 0xff, graph->function_count * sizeof *search->circle_of);
-    for (uint32_t root = 0; root < graph->function_count; root++) {
-        if (search->order[root] == 0)
-            enter(search, root);
-        while (search->depth > 0) {
-            uint32_t at = search->path[search->depth - 1];
-            if (search->next_call[at] == graph->first_call[at + 1]) {
-                leave(search);
-                continue;
-            }
-            uint32_t callee = graph->calls[search->next_call[at]++].callee;
-            if (search->order[callee] == 0)
-                enter(search, callee);
-            else if (search->circle_of[callee] == NONE)
-                lower(&search->low[at], search->order[callee]);
-        }
-    }
+    uint32_t *callees = malloc(((size_t)graph->call_count + 1) * sizeof *callees);
+    if (!callees)
+        return BT_MEMORY;
+    for (uint32_t c = 0; c < graph->call_count; c++)
+        callees[c] = graph->calls[c].callee;
+    const int result = components_find(search->circle_of, &search->circle_count,
+                                       graph->function_count, graph->first_call, callees);
+    free(callees);
+    return result;
 }
 
 static uint64_t part_of(uint64_t cost, uint64_t part, uint64_t whole)
@@ -233,10 +204,10 @@ static void count_calls(struct cycle_search *search, const struct dcfg_process *
         if (search->circle_of[call->caller] != search->circle_of[call->callee])
             circle->called = saturating_add(circle->called, call->count);
     }
-    /* entry edges of threads have no caller */
+    /* what begins without a caller */
     for (uint32_t e = 0; e < process->edges.count; e++) {
         uint32_t target = dcfg_find_block(process, process->edges.targets[e]);
-        if (target == DCFG_NONE || dcfg_find_block(process, process->edges.sources[e]) != DCFG_NONE)
+        if (target == DCFG_NONE || !begins_function(graph, process, e, target))
             continue;
         struct circle *circle = &search->circles[search->circle_of[graph->function_of[target]]];
         uint64_t count = dcfg_edge_total(process, e);
@@ -250,9 +221,8 @@ static void count_calls(struct cycle_search *search, const struct dcfg_process *
 static void share_costs(struct cycle_search *search)
 {
     struct call_graph *graph = search->graph;
-    uint32_t *sorted = search->open; /* functions by component */
-    uint32_t *first = search->low;   /* by component: its first function in `sorted` */
-    memset(first, 0, ((size_t)graph->function_count + 1) * sizeof *first);
+    uint32_t *sorted = search->sorted;
+    uint32_t *first = search->first;
     for (uint32_t f = 0; f < graph->function_count; f++)
         first[search->circle_of[f]]++;
     for (uint32_t c = 1; c <= search->circle_count; c++)
@@ -279,23 +249,22 @@ static int make_costs(struct call_graph *graph, const struct dcfg_process *proce
 {
     size_t count = (size_t)graph->function_count + 1;
     struct cycle_search search = {.graph = graph};
-    uint32_t *numbers = calloc(count * 6, sizeof *numbers);
+    uint32_t *numbers = calloc(count * 3, sizeof *numbers);
+    int result = BT_MEMORY;
     search.circles = calloc(count, sizeof *search.circles);
-    bool good = numbers && search.circles;
-    if (good) {
-        search.order = numbers;
-        search.low = numbers + count;
-        search.circle_of = numbers + 2 * count;
-        search.next_call = numbers + 3 * count;
-        search.open = numbers + 4 * count;
-        search.path = numbers + 5 * count;
-        find_circles(&search);
+    if (numbers && search.circles) {
+        search.circle_of = numbers;
+        search.sorted = numbers + count;
+        search.first = numbers + 2 * count;
+        result = find_circles(&search);
+    }
+    if (result == 0) {
         count_calls(&search, process);
         share_costs(&search);
     }
     free(numbers);
     free(search.circles);
-    return good ? 0 : BT_MEMORY;
+    return result;
 }
 
 /* --- all together ---------------------------------------------------------------------------- */

@@ -12,7 +12,8 @@ static const struct check_rule_row rules[CHECK_RULES] = {
         {"format", "1.1 to 2.16",
          "The text is JSON; tables have their columns, and rows all cells that are not "
          "optional; no known tag occurs twice; integers are in their ranges; no id of "
-         "a kind occurs twice, and each id refers to something present."},
+         "a kind occurs twice, and each id refers to something present. BUSTAP_BUS, if present, "
+         "has all its members and known words."},
     [CHECK_VERSION] =
         {"version", "2.3",
          "MAJOR_VERSION and MINOR_VERSION are present, the minor one has two digits."},
@@ -95,9 +96,16 @@ static const struct check_rule_row rules[CHECK_RULES] = {
          "INSTR_COUNT_PER_THREAD is the number of instructions in the blocks that "
          "the thread executed; it is higher only if the thread took bypasses other than "
          "SYSTEM_CALL_BYPASS."},
+    [CHECK_BUS_MODEL] = {"bus-model", "BUSTAP_BUS",
+                         "MODEL is a model that dcfg build --bus takes, with the size of a chunk."},
+    [CHECK_BUS_FETCHES] =
+        {"bus-fetches", "BUSTAP_BUS",
+         "No count of fetches is above FETCHES, nor is the sum of UNEXPLAINED and IN_NO_IMAGE, nor "
+         "the number of visits of chunks; SAMPLE_UNEXPLAINED is not above SAMPLE, and no count of "
+         "NOISE_BITS above NOISE."},
     [CHECK_BUS_BLOCKS] = {"bus-blocks", "BUSTAP_BUS",
-                          "The blocks of a graph from a bus are blocks of the first process, each "
-                          "once."},
+                          "The table has one row for each block of the first process, and no "
+                          "other."},
     [CHECK_BUS_COUNTS] = {"bus-counts", "BUSTAP_BUS",
                           "A block's certain and unexplained executions are no more than its "
                           "count."},

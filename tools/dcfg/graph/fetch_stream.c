@@ -130,6 +130,7 @@ void fetch_stream_file(struct fetch_stream *stream, const struct capture_info *i
     stream->placed = follows;
     stream->info = *next;
     stream->is_program = strcmp(next->bus, CAPTURE_BUS_PROGRAM) == 0;
+    stream->counts.is_program = stream->is_program;
     stream->begun = true;
 }
 
@@ -175,6 +176,7 @@ static int put_instructions(struct fetch_stream *stream, const struct batch *bat
 static int begin_bus(struct fetch_stream *stream, struct bt_error *error)
 {
     const struct bus_model *model = &stream->finding.model;
+    const bool is_doubtful = stream->finding.doubt != BUS_DOUBT_NONE;
     if (!stream->again) {
         stream->evidence = bus_evidence_new(model->chunk, error);
         if (!stream->evidence)
@@ -183,12 +185,16 @@ static int begin_bus(struct fetch_stream *stream, struct bt_error *error)
     if (!has_images(stream)) {
         stream->visits =
             bus_visits_new(model, stream->finding.noise_mask, stream->evidence, stream->to, error);
+        if (stream->visits && is_doubtful)
+            bus_visits_doubt(stream->visits);
         return stream->visits ? 0 : BT_MEMORY;
     }
     if (!stream->code)
         stream->code = bus_code_new(stream->images, error);
     if (stream->code)
         stream->bus = bus_fetch_new(model, stream->code, stream->evidence, stream->to, error);
+    if (stream->bus && is_doubtful)
+        bus_fetch_doubt(stream->bus);
     return stream->bus ? 0 : BT_MEMORY;
 }
 
@@ -239,12 +245,21 @@ static int check_finding(const struct bus_finding *finding, struct bt_error *err
                        "processor: bustap dcfg fetches CAPTURE",
                        finding->sample);
     bus_model_text(model, &finding->model);
+    if (finding->in_code > 0 && finding->is_given)
+        return bt_fail(error, BT_DATA,
+                       "the model %s does not explain %" PRIu64 " of the first %" PRIu64
+                       " bus fetches in the images; leave out --bus to have the model found, and "
+                       "check that these are the files that ran",
+                       model, finding->unexplained, finding->in_code);
     return bt_fail(error, BT_DATA,
                    "the images are not what was executed: of the first %" PRIu64
                    " bus fetches %" PRIu64 " are in them, and of these %" PRIu64
                    " are at no place where execution can continue (%s); check that these are the "
-                   "files that ran, and their load addresses (--image FILE@ADDRESS)",
-                   finding->sample, finding->in_code, finding->unexplained, model);
+                   "files that ran, and their load addresses (--image FILE@ADDRESS)%s",
+                   finding->sample, finding->in_code, finding->unexplained, model,
+                   finding->few && finding->in_code > 0
+                       ? ", or these fetches fill an instruction cache: there are too few to tell"
+                       : "");
 }
 
 /* The most frequent size. */
@@ -256,6 +271,13 @@ static uint32_t usual_size(const struct record *fetches, size_t count)
         if (++counts[fetches[i].size] > counts[usual])
             usual = fetches[i].size;
     return usual;
+}
+
+static bool has_size(const struct record *fetches, size_t count, uint32_t size)
+{
+    while (count > 0 && fetches[count - 1].size != size)
+        count--;
+    return count > 0;
 }
 
 /* Finds the model of a bus in the sample. */
@@ -273,6 +295,11 @@ static int find_model(struct fetch_stream *stream, struct bt_error *error)
     struct bus_model model = stream->given ? *stream->given : (struct bus_model){.chunk = 0};
     if (model.chunk == 0)
         model.chunk = usual_size(fetches, count);
+    if (result == 0 && count > 0 && !has_size(fetches, count, model.chunk))
+        result = bt_fail(error, BT_DATA,
+                         "no fetch has the %u bytes of --bus chunk=%u, most have %u; leave out "
+                         "chunk= to use that size",
+                         model.chunk, model.chunk, usual_size(fetches, count));
     if (result == 0)
         result =
             stream->given
@@ -280,10 +307,13 @@ static int find_model(struct fetch_stream *stream, struct bt_error *error)
                 : bus_detect(&stream->finding, model.chunk, stream->code, fetches, count, error);
     stream->found = result == 0;
     free(fetches);
+    stream->finding.is_given = stream->given != NULL;
     if (result == 0)
         result = check_finding(&stream->finding, error);
-    if (stream->keep_noise)
+    if (stream->keep_noise && stream->finding.model.noise) {
         stream->finding.model.noise = false;
+        stream->finding.doubt = BUS_DOUBT_NOISE;
+    }
     return result;
 }
 
@@ -357,24 +387,24 @@ static bool is_left_out(const struct fetch_stream *stream, const struct record *
     return stream->is_program && record->type == REQUEST_FETCH && record->time > 1;
 }
 
-/* Gives the fetches of images that share addresses the addresses that the images were moved to. */
-static int place_fetches(const struct fetch_stream *stream, const struct batch *batch,
-                         struct bt_error *error)
+int fetches_place(const struct images *images, const struct batch *batch, struct bt_error *error)
 {
     uint64_t tick = batch->first_tick;
     int result = 0;
+    if (!images_are_separate(images))
+        return 0;
     for (size_t i = 0; i < batch->count && result == 0; i++) {
         struct record *record = &batch->records[i];
         tick += i > 0 ? record->time : 0;
         if (record->type == REQUEST_FETCH)
-            result = images_place(stream->images, tick, &record->address, error);
+            result = images_place(images, tick, &record->address, error);
     }
     return result;
 }
 
 int fetch_stream_put(struct fetch_stream *stream, const struct batch *batch, struct bt_error *error)
 {
-    int result = images_are_separate(stream->images) ? place_fetches(stream, batch, error) : 0;
+    int result = fetches_place(stream->images, batch, error);
     if (result != 0)
         return result;
     stream->hole = find_hole(stream, batch);

@@ -68,8 +68,13 @@ const struct bus_evidence *fetch_stream_evidence(const struct fetch_stream *stre
 struct fetch_stream_counts {
     uint64_t records;            /* of any type */
     uint64_t holes;              /* losses, gaps and missing records */
+    bool is_program;             /* the last file is of an executed program */
     struct bus_fetch_counts bus; /* zero if fetches are not chunks of a bus */
 };
 struct fetch_stream_counts fetch_stream_counts(const struct fetch_stream *stream);
+
+/* Gives the fetches of images that share addresses the addresses that the images were moved to
+ * (tools/symbols/image_times.h). images may be NULL. 0 or BT_DATA. */
+int fetches_place(const struct images *images, const struct batch *batch, struct bt_error *error);
 
 #endif

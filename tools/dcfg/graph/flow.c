@@ -74,9 +74,10 @@ static void interrupt(struct flow *flow)
 }
 
 /* Handles an instruction that is not the next one of the thread's run, or that was reached in
- * another way than by the previous one: finds or makes it and the edge to it. */
-static int step(struct flow *flow, struct flow_thread *thread, const struct record *record,
-                enum way way)
+ * another way than by the previous one: finds or makes it and the edge to it. Inline because most
+ * calls are without an event. */
+static inline __attribute__((always_inline)) int step(struct flow *flow, struct flow_thread *thread,
+                                                      const struct record *record, enum way way)
 {
     uint32_t source = thread->at;
     if (source == START_INSTRUCTION) {

@@ -13,8 +13,8 @@
 static int over_limit(struct flow *flow)
 {
     return bt_fail(&flow->broken, BT_MEMORY,
-                   "the graph needs more than the %llu MiB of memory it may have",
-                   (unsigned long long)(flow->memory_max >> 20));
+                   "the graph needs more than the %llu KiB of memory that --memory allows",
+                   (unsigned long long)(flow->memory_max >> 10));
 }
 
 void *flow_resize(struct flow *flow, void *array, size_t have, size_t wanted, size_t size)

@@ -53,8 +53,8 @@ void function_starts_clear(struct function_starts *starts)
     *starts = (struct function_starts){.count = 0};
 }
 
-/* The last function that starts at or before an address, as the index of the next row. */
-static uint32_t function_at(const struct function_starts *starts, uint32_t image, uint64_t address)
+uint32_t function_starts_find(const struct function_starts *starts, uint32_t image,
+                              uint64_t address)
 {
     const struct function_start wanted = {.address = address, .image = image};
     size_t low = 0;
@@ -102,8 +102,10 @@ static bool between(const struct search *search, size_t edge, uint32_t *from, ui
         return false;
     uint32_t image = graph->images[graph->sources[edge]];
     const struct flow_block *source = &search->flow->blocks[graph->sources[edge]];
-    *from = function_at(search->starts, image, (uint64_t)source->address + source->last_offset);
-    *to = function_at(search->starts, image, search->flow->blocks[graph->targets[edge]].address);
+    *from = function_starts_find(search->starts, image,
+                                 (uint64_t)source->address + source->last_offset);
+    *to = function_starts_find(search->starts, image,
+                               search->flow->blocks[graph->targets[edge]].address);
     return *from != *to;
 }
 

@@ -29,6 +29,11 @@ struct function_starts {
  * BT_MEMORY. */
 int function_starts_add(struct function_starts *starts, uint32_t image,
                         const struct image_names *names);
+/* The last function that starts at or before an address of an image, as the index of the next row.
+ */
+uint32_t function_starts_find(const struct function_starts *starts, uint32_t image,
+                              uint64_t address);
+
 void function_starts_clear(struct function_starts *starts);
 
 /* Sets entered[node] for the blocks that tail calls reach; entered has a zeroed element for each

@@ -53,7 +53,7 @@ static void test_refused(void)
                                           "chunk=8,",
                                           ",chunk=8",
                                           "chunk=8 ahead=1",
-                                          "chunk=8,chunk=8,refetch=nonenonenonenonenone"};
+                                          "chunk=8,refetch=nonenonenonenonenone"};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         struct bus_model model;
         struct bt_error error = {.code = 0};
@@ -62,6 +62,18 @@ static void test_refused(void)
     }
 }
 
+static void test_twice(void)
+{
+    static const char *const twice[] = {"chunk=8,chunk=16", "noise,chunk=4,noise",
+                                        "refetch=some,refetch", "ahead=1,ahead=1"};
+    for (size_t i = 0; i < sizeof twice / sizeof *twice; i++) {
+        struct bus_model model;
+        struct bt_error error = {.code = 0};
+        CU_ASSERT_EQUAL(bus_model_parse(&model, twice[i], &error), BT_USAGE);
+        CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "second of its kind"));
+    }
+}
+
 static const struct test_case cases[] = {
-    {"text", test_text}, {"refused", test_refused}, {NULL, NULL}};
+    {"text", test_text}, {"refused", test_refused}, {"given twice", test_twice}, {NULL, NULL}};
 TEST_SUITE(bus_model, cases)

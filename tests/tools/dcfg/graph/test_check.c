@@ -58,9 +58,18 @@ static void try_breaking(const struct breaking *breaking, bool in_trace)
 
 #define PROCESS "PROCESSES[1][1]"
 #define IMAGE   PROCESS ".IMAGES[1][3]"
-#define BUS(rows)                                                                                  \
-    " 'BUSTAP_BUS': {'UNIT': 'instruction', 'BLOCKS': [['NODE_ID', 'CERTAIN', 'UNEXPLAINED', "     \
-    "'FETCHES'], " rows "]}, 'FILE_NAMES'"
+/* A table of a bus: UNIT, MODEL, FETCHES and the counts after it, the first of NOISE_BITS, and the
+ * rows of the first blocks. */
+#define BUS(unit, model, counts, bits, rows)                                                       \
+    " 'BUSTAP_BUS': {'UNIT': '" unit "', 'MODEL': '" model "', 'MODEL_FROM': 'capture', "          \
+    "'FETCHES': " counts ", 'NOISE_BITS': [" bits                                                  \
+    ", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, " \
+    "0], 'BLOCKS': [['NODE_ID', 'CERTAIN', 'UNEXPLAINED', 'FETCHES'], " rows                       \
+    ", [9, 1, 0, 1], [5, 1, 0, 1], [6, 1, 0, 1], [7, 1, 0, 1], [8, 1, 0, 1]]}, 'FILE_NAMES'"
+#define BUS_COUNTS                                                                                 \
+    "9, 'REPEATED': 9, 'PREFETCHED': 9, 'NOISE': 9, 'UNEXPLAINED': 4, 'IN_NO_IMAGE': 5, "          \
+    "'SAMPLE': 9, 'SAMPLE_UNEXPLAINED': 9"
+#define BUS_ROWS(rows) BUS("instruction", "chunk=8", BUS_COUNTS, "9", rows)
 
 static const struct breaking graph_breakings[] = {
     /* 1.1 to 1.2.5, and ids */
@@ -250,14 +259,34 @@ static const struct breaking graph_breakings[] = {
      CHECK_ROUTINE_NODES, IMAGE ".BASIC_BLOCKS[7]", "in no routine", true},
     {"[11, 6, 2, 2, [1, 1]]", "[11, 6, 2, 2, [1, 1]], [12, 9, 9, 13, [0, 1]]", CHECK_INSTRUCTIONS,
      PROCESS ".INSTR_COUNT_PER_THREAD[1]", "have 10", true},
-    {" 'FILE_NAMES'", BUS("[4, 1, 1, 1], [10, 0, 0, 0]"), CHECK_BUS_BLOCKS, "BUSTAP_BUS.BLOCKS[2]",
-     "10 is no block", false},
-    {" 'FILE_NAMES'", BUS("[4, 1, 1, 1], [4, 0, 0, 0]"), CHECK_BUS_BLOCKS, "BUSTAP_BUS.BLOCKS[2]",
-     "block 4 occurs twice", false},
-    {" 'FILE_NAMES'", BUS("[4, 2, 2, 1]"), CHECK_BUS_COUNTS, "BUSTAP_BUS.BLOCKS[1]",
+    {" 'FILE_NAMES'", BUS("furlong", "chunk=8", BUS_COUNTS, "9", "[4, 1, 1, 1]"), CHECK_FORMAT, "",
+     "UNIT is neither instruction nor chunk", false},
+    {" 'FILE_NAMES'", BUS("instruction", "chunk=8", "9", "9", "[4, 1, 1, 1]"), CHECK_FORMAT, "",
+     "has no REPEATED", false},
+    {" 'FILE_NAMES'", BUS("instruction", "chunk=8", BUS_COUNTS, "9, 9", "[4, 1, 1, 1]"),
+     CHECK_FORMAT, "", "has not 32 counts", false},
+    {" 'FILE_NAMES'", " 'BUSTAP_BUS': {'NOISE_BITS': [9]}, 'FILE_NAMES'", CHECK_FORMAT, "",
+     "has not 32 counts", false},
+    {" 'FILE_NAMES'", BUS("instruction", "chunk=9", BUS_COUNTS, "9", "[4, 1, 1, 1]"),
+     CHECK_BUS_MODEL, "BUSTAP_BUS.MODEL", "'chunk=9'", false},
+    {" 'FILE_NAMES'", BUS("instruction", "noise", BUS_COUNTS, "9", "[4, 1, 1, 1]"), CHECK_BUS_MODEL,
+     "BUSTAP_BUS.MODEL", "size of a chunk", false},
+    {" 'FILE_NAMES'", BUS("instruction", "chunk=8", BUS_COUNTS, "10", "[4, 1, 1, 1]"),
+     CHECK_BUS_FETCHES, "BUSTAP_BUS.NOISE_BITS[0]", "10 is above NOISE, 9", false},
+    {" 'FILE_NAMES'", BUS("chunk", "chunk=8", BUS_COUNTS, "9", "[4, 1, 1, 1]"), CHECK_BUS_FETCHES,
+     "BUSTAP_BUS.UNIT", "32 is above FETCHES, 9", false},
+    {" 'FILE_NAMES'", BUS_ROWS("[4, 1, 1, 10]"), CHECK_BUS_FETCHES, "BUSTAP_BUS.BLOCKS[1]",
+     "10 is above FETCHES, 9", false},
+    {" 'FILE_NAMES'", BUS_ROWS("[4, 1, 1, 1], [10, 0, 0, 0]"), CHECK_BUS_BLOCKS,
+     "BUSTAP_BUS.BLOCKS[2]", "10 is no block", false},
+    {" 'FILE_NAMES'", BUS_ROWS("[4, 1, 1, 1], [4, 0, 0, 0]"), CHECK_BUS_BLOCKS,
+     "BUSTAP_BUS.BLOCKS[2]", "block 4 occurs twice", false},
+    {" 'FILE_NAMES'", BUS_ROWS("[5, 1, 1, 1]"), CHECK_BUS_BLOCKS, "BUSTAP_BUS.BLOCKS",
+     "block 4 has no row", true},
+    {" 'FILE_NAMES'", BUS_ROWS("[4, 2, 2, 1]"), CHECK_BUS_COUNTS, "BUSTAP_BUS.BLOCKS[1]",
      "2 certain and 2 unexplained executions, and its count is 3", false},
-    {" 'FILE_NAMES'", BUS("[9, 5, 18446744073709551615, 1]"), CHECK_BUS_COUNTS,
-     "BUSTAP_BUS.BLOCKS[1]", "count is 5", false},
+    {" 'FILE_NAMES'", BUS_ROWS("[4, 3, 18446744073709551615, 1]"), CHECK_BUS_COUNTS,
+     "BUSTAP_BUS.BLOCKS[1]", "count is 3", false},
     {"[23, 9]", "[22, 10]", CHECK_INSTRUCTIONS, PROCESS ".INSTR_COUNT_PER_THREAD[0]", "23", false},
     {NULL, NULL, CHECK_RULES, NULL, NULL, false}};
 
@@ -374,7 +403,7 @@ static void test_allowed(void)
         {"[1, '0x400000', 4096, {\n", "[0, '0x400000', 4096, {}], [1, '0x400000', 4096, {\n"},
         {"[26, 'UNKNOWN']", "[26, 'UNKNOWN'], [27, 'INTERRUPT']"},
         {"'0x109'", "265"},
-        {" 'FILE_NAMES'", BUS("[4, 2, 1, 1], [9, 0, 0, 0]")},
+        {" 'FILE_NAMES'", BUS_ROWS("[4, 2, 1, 1]")},
         {"[2, 10, '0x100', 9, 2]", "[2, 10, '0x100', 9, 2], [2, 11, '0x104', 19, 6]"},
         {"[2, 10, '0x100', 9, 2]", "[2, 10, '0xf0', 30, 15]"}, /* 12 in 16 bytes without a block */
         {"[6, '0x111', 1, 1, 0, 2]", "[6, '0x111', 3, 1, 0, 2]"},

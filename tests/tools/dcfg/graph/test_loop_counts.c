@@ -69,7 +69,7 @@ static struct loop_count *count(const struct dcfg *graph)
     struct graph_profile profile;
     struct bt_error error = {0};
     CU_ASSERT_EQUAL_FATAL(graph_profile_make(&profile, graph->processes[0], &error), 0);
-    struct loop_count *counts = loop_counts_make(&profile, &error);
+    struct loop_count *counts = loop_counts_make(&profile, NULL, &error);
     CU_ASSERT_PTR_NOT_NULL_FATAL(counts);
     graph_profile_clear(&profile);
     return counts;

@@ -2,8 +2,8 @@
  * Tables that commands print: aligned text, comma separated values, or JSON. Rows are requested one
  * at a time, so that the memory used does not depend on the table's length.
  */
-#ifndef TOOLS_COMMON_TABLE_H
-#define TOOLS_COMMON_TABLE_H
+#ifndef FORMATS_TEXT_TABLE_H
+#define FORMATS_TEXT_TABLE_H
 
 #include "formats/base/named_fields.h"
 #include "formats/text/json_put.h"
@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define TABLE_COLUMNS_MAX 40u
+#define TABLE_COLUMNS_MAX 96u
 
 enum table_kind {
     TABLE_TEXT,    /* text */

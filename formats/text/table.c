@@ -1,8 +1,8 @@
-#include "tools/common/table.h"
+#include "formats/text/table.h"
 
 #include "formats/base/printable.h"
 #include "formats/base/utf8.h"
-#include "tools/common/json_report.h"
+#include "formats/text/json_members.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static bool is_left(enum table_kind kind)
 /* Clears the cells, then has the table's owner fill them. */
 static void get_row(const struct table *table, size_t row, struct table_cell *cells)
 {
-    memset(cells, 0, TABLE_COLUMNS_MAX * sizeof *cells);
+    memset(cells, 0, table->column_count * sizeof *cells);
     table->row(table->argument, row, cells);
 }
 

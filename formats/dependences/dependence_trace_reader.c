@@ -102,16 +102,15 @@ static bool is_place(const char *token)
 /* Splits at single blanks. Returns the number of fields, FIELDS + 1 if there are more. */
 static unsigned split(char *text, const char *fields[FIELDS])
 {
-    unsigned count = 0;
-    for (char *blank = text; blank; text = blank + 1) {
-        if (count == FIELDS)
-            return FIELDS + 1;
-        blank = strchr(text, ' ');
-        if (blank)
-            *blank = 0;
-        fields[count++] = text;
+    for (unsigned count = 0; count < FIELDS; count++) {
+        char *blank = strchr(text, ' ');
+        fields[count] = text;
+        if (!blank)
+            return count + 1;
+        *blank = 0;
+        text = blank + 1;
     }
-    return count;
+    return FIELDS + 1;
 }
 
 static int parse_dependence(struct dependence_event *event, const char *const fields[FIELDS],

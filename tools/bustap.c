@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* clang-format off: one command on each line */
 static const struct command *const commands[] = {
     &capture_command,
     &ctl_command,
@@ -25,9 +26,11 @@ static const struct command *const commands[] = {
     &mrc_command,
     &exec_command,
     &profile_command,
+    &depend_command,
     &rondo_command,
-    NULL, /* the comma keeps one command on each line */
+    NULL
 };
+/* clang-format on */
 
 static void print_overview(FILE *out)
 {

@@ -49,7 +49,8 @@ void depend_copy(struct depend *depend, struct depend_thread *thread, struct dep
 /* Memory is given back: its bytes have no last writer and reader any more. */
 void depend_forget(struct depend *depend, uint64_t address, uint64_t size);
 
-/* The range of the thread's current stack. Calls and returns in it forget what is below them. */
+/* The range of the thread's stack, which may grow. Calls and returns in it forget what is below
+ * them; on other stacks (of signal handlers, coroutines) nothing is forgotten. */
 void depend_set_stack(struct depend_thread *thread, uint64_t begin, uint64_t end);
 bool depend_is_on_stack(const struct depend_thread *thread, uint64_t address);
 

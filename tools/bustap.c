@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* clang-format off: one command on each line */
+/* One command on each line. */
+/* clang-format off */
 static const struct command *const commands[] = {
     &capture_command,
     &ctl_command,

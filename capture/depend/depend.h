@@ -36,7 +36,8 @@ void depend_site_init(struct depend_site *site, uint32_t place, bool is_detail);
 /*
  * A string instruction with rep: `count` references to adjacent elements of `size` bytes, from the
  * lowest address on. All have the time of the last one, and do not depend on one another.
- * depend_copy() reads and writes each element in turn (movs), upwards or downwards.
+ * depend_copy() reads and writes each element in turn (movs), upwards or downwards; if the areas
+ * overlap, each element is a reference of its own.
  */
 void depend_read_range(struct depend *depend, struct depend_thread *thread,
                        struct depend_site *site, uint64_t address, unsigned size, uint64_t count);

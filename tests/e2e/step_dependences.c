@@ -128,6 +128,8 @@ static void execute(const struct instruction *instruction)
     const uint64_t repeat = ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE;
     if ((decoded->attributes & repeat) && instruction->registers.rcx == 0)
         return;
+    if (decoded->meta.category == ZYDIS_CATEGORY_WIDENOP) /* its operand is not accessed */
+        return;
     refer(instruction, false);
     refer(instruction, true);
     if (decoded->meta.category == ZYDIS_CATEGORY_CALL)

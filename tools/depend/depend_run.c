@@ -204,6 +204,7 @@ int depend_run_begin(struct depend_run *run, const char *path, const char *const
 void depend_run_clear(struct depend_run *run)
 {
     process_free(run->process);
+    loop_judge_clear(&run->judge);
     depend_memory_clear(&run->memory);
     depend_feed_clear(&run->feed);
     feed_flow_clear(&run->flow);
@@ -237,6 +238,17 @@ static bool is_judged(void *context, uint32_t loop)
     const struct depend_run *run = context;
     return run->settings->level == DEPENDENCES_LEVEL_ACCESS ||
            run->flow.by_number[run->flow.loops[loop].function]->is_detail;
+}
+
+static enum depend_carry judge_carry(void *context, const struct depend_pair *pair)
+{
+    return loop_judge_carry(&((struct depend_run *)context)->judge, pair);
+}
+
+static int judge_values(void *context, uint32_t loop, depend_value_function *add, void *to,
+                        struct bt_error *error)
+{
+    return loop_judge_values(&((struct depend_run *)context)->judge, loop, add, to, error);
 }
 
 /* Says why counting ended early, and what else is missing. */
@@ -274,10 +286,15 @@ static int fill(struct depend_run *run, struct dependences *to, const char *ende
                                               .references = feed->references,
                                               .writes = feed->writes,
                                               .instructions = feed->instructions};
+    run->judge.depend = run->depend;
+    run->judge.flow = &run->flow;
+    run->judge.places = &run->places;
     const struct depend_report report = {.place = describe,
                                          .head = find_head,
                                          .is_judged = is_judged,
                                          .is_hidden = is_hidden,
+                                         .carry = judge_carry,
+                                         .values = judge_values,
                                          .context = run,
                                          .judged_from = feed->instructions / JUDGED_SHARE + 1};
     int result = dependences_set_totals(to, &totals, error);

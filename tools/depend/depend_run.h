@@ -8,6 +8,7 @@
 #include "tools/depend/depend_detail.h"
 #include "tools/depend/depend_memory.h"
 #include "tools/depend/depend_trace.h"
+#include "tools/depend/loop_judge.h"
 #include "tools/exec/region_options.h"
 
 struct NAMED_FIELDS depend_run_settings {
@@ -40,6 +41,7 @@ struct depend_run {
     struct depend_memory memory;
     struct depend_detail detail;
     struct region_places region;
+    struct loop_judge judge;
     const struct module *own; /* the program's file */
     bool out_of_memory;
 };

@@ -78,9 +78,8 @@ static void read_window(struct feed_flow *flow, uint64_t address)
         flow->window_size += 16;
 }
 
-static size_t read_code(void *context, uint64_t address, const uint8_t **code)
+size_t feed_flow_read(struct feed_flow *flow, uint64_t address, const uint8_t **code)
 {
-    struct feed_flow *flow = context;
     if (address < flow->window_begin || address - flow->window_begin + 15 > flow->window_size)
         read_window(flow, address);
     *code = flow->window + (address - flow->window_begin);
@@ -88,13 +87,13 @@ static size_t read_code(void *context, uint64_t address, const uint8_t **code)
 }
 
 struct inside {
-    struct feed_flow *flow; /* first: read_code() */
+    struct feed_flow *flow;
     uint32_t function;
 };
 
 static size_t read_inside(void *context, uint64_t address, const uint8_t **code)
 {
-    return read_code(((struct inside *)context)->flow, address, code);
+    return feed_flow_read(((struct inside *)context)->flow, address, code);
 }
 
 static bool is_inside(void *context, uint64_t address)

@@ -65,6 +65,9 @@ struct feed_flow {
 int feed_flow_init(struct feed_flow *flow);
 void feed_flow_clear(struct feed_flow *flow);
 
+/* The code at an address, as in code_walk_settings. */
+size_t feed_flow_read(struct feed_flow *flow, uint64_t address, const uint8_t **code);
+
 /* A function by its number; new ones have no walk yet. NULL: no memory. */
 struct feed_function *feed_flow_function(struct feed_flow *flow, uint32_t number);
 

@@ -218,8 +218,7 @@ void twin_range(struct dependence_twin *twin, uint32_t thread, uint32_t place, b
                 uint64_t source, uint64_t target, unsigned size, uint64_t count, bool is_downwards)
 {
     const uint64_t bytes = size * count;
-    const bool overlaps =
-        source && target && source < target + bytes && target < source + bytes;
+    const bool overlaps = source && target && source < target + bytes && target < source + bytes;
     if (count > 0 && !overlaps)
         begin(twin, thread, place, is_detail, count * ((source != 0) + (target != 0)));
     for (uint64_t i = 0; i < count; i++) {

@@ -103,7 +103,7 @@ static const struct option_row depend_options[] = {
      "names of the DETAIL functions, one a line (default: bop.detail in the current folder, else "
      "all functions of the program's file)",
      OPTION(run.detail), NULL},
-    {OPTION_FLAG, 0, "all", NULL,
+    {OPTION_FLAG, 'a', "all", NULL,
      "also report return addresses, and registers that functions save for their callers",
      OPTION(run.all), NULL},
     {OPTION_FILE, 0, "trace", "FILE",

@@ -148,6 +148,7 @@ static void judge_pair(struct judgement *judgement, const struct depend_pair *pa
             judgement->carried |= 1u << DEPEND_RAW;
         return;
     }
+    judgement->is_serial |= carry == DEPEND_CARRY_SERIAL;
     judgement->carried |= 1u << pair->kind;
     if (is_worse(pair, judgement->worst[pair->kind]))
         judgement->worst[pair->kind] = pair;

@@ -11,6 +11,8 @@
 /* What a carried dependence means for the iterations of its loop. */
 enum depend_carry {
     DEPEND_CARRY_REAL,
+    DEPEND_CARRY_SERIAL,    /* of a value that each iteration needs, at whatever distance it was
+                               computed here */
     DEPEND_CARRY_REDUCTION, /* a sum, minimum or similar, whose order does not matter */
     DEPEND_CARRY_NONE       /* of a value that each iteration computes or has for itself:
                                inductions, scalars of the stack */

@@ -83,6 +83,8 @@ static enum depend_carry carry_read(const struct loop_values *values,
     if (source->slot != VALUE_VARIABLE_NONE) {
         if (values->kinds[source->slot] == LOOP_VALUE_INDUCTION)
             return DEPEND_CARRY_NONE;
+        if (values->kinds[source->slot] == LOOP_VALUE_SERIAL && sink->slot == source->slot)
+            return DEPEND_CARRY_SERIAL;
         return values->kinds[source->slot] == LOOP_VALUE_REDUCTION && sink->slot == source->slot
                    ? DEPEND_CARRY_REDUCTION
                    : DEPEND_CARRY_REAL;

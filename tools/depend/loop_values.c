@@ -166,6 +166,27 @@ static bool is_unchanged(const struct value *value, unsigned variable)
     return value->is_exact && value->bases == value_set_of(variable) && value->constant == 0;
 }
 
+/* Variables that keep what an earlier iteration has loaded from an address that any iteration can
+ * compute, and copies of them: compilers avoid to load an element twice. known: inductions, and
+ * what does not change. */
+static value_set find_loaded(const struct value_flow *flow, const struct value_state *state,
+                             value_set known)
+{
+    value_set loaded = 0, before;
+    do {
+        before = loaded;
+        for (unsigned i = 0; i < VALUE_STORED; i++) {
+            const struct value *value = &state->values[i];
+            const value_set stored = value->bases & ~value_loads();
+            const value_set address = value_flow_close(flow, value->bases) & ~value->bases;
+            const bool is_load = stored == 0 && !(address & ~known & ~value_loads());
+            if (value->is_exact && value->constant == 0 && (is_load || (stored & loaded)))
+                loaded |= value_set_of(i);
+        }
+    } while (loaded != before);
+    return loaded;
+}
+
 /* Whether the next iteration may compute the value without this one. harmless: variables on which
  * it may depend. */
 static enum loop_value_kind kind_of(const struct analysis *analysis, const struct value *value,
@@ -197,10 +218,12 @@ static void classify(struct analysis *analysis)
     for (unsigned i = 0; i < VALUE_STORED; i++)
         if (is_unchanged(&state.values[i], i) || !(values->flow.read & value_set_of(i)))
             harmless |= value_set_of(i);
-    for (unsigned i = VALUE_STORED; i < VALUE_VARIABLES; i++)
-        harmless |= value_set_of(i); /* loads: their addresses are in closed sets */
+    const value_set loaded = find_loaded(&values->flow, &state, harmless);
+    harmless |= loaded | value_loads(); /* the addresses of loads are in closed sets */
     for (unsigned i = 0; i < VALUE_STORED; i++) {
         const value_set own = value_set_of(i);
+        if (loaded & own)
+            continue;
         values->kinds[i] = (uint8_t)kind_of(analysis, &state.values[i], i,
                                             inductions & own ? harmless : harmless & ~own);
         values->operations[i] = state.values[i].operation;

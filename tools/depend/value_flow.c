@@ -1,5 +1,7 @@
 #include "tools/depend/value_flow.h"
 
+#include "formats/base/hash_index.h"
+
 #include <string.h>
 
 static const struct value nothing; /* depends on nothing */
@@ -177,6 +179,7 @@ static struct value load(struct executing *executing, const ZydisDecodedOperand 
     const struct value_operand described = describe(executing, operand);
     const value_set address = value_all(&described.base) | value_all(&described.index);
     flow->used |= address;
+    flow->read |= address;
     for (unsigned i = 0; i < flow->load_count; i++)
         if (flow->loads[i].is_current && is_same_operand(&flow->loads[i].operand, &described))
             return value_of_variable(VALUE_STORED + i);
@@ -215,6 +218,7 @@ static void store(struct executing *executing, const ZydisDecodedOperand *operan
         flow->loads[i].is_current = false;
     }
     flow->used |= value_all(&described.base) | value_all(&described.index);
+    flow->read |= value_all(&described.base) | value_all(&described.index);
     flow->used |= value_all(value) & ~updated;
 }
 
@@ -327,8 +331,10 @@ static bool execute_simple(struct executing *executing, const char *name)
     case ZYDIS_MNEMONIC_INC:
     case ZYDIS_MNEMONIC_DEC: {
         const uint64_t step = decoded->mnemonic == ZYDIS_MNEMONIC_INC ? 1 : UINT64_MAX;
-        write_operand(executing, &operands[0],
-                      value_add_constant(read_operand(executing, &operands[0]), step));
+        struct value value = value_add_constant(read_operand(executing, &operands[0]), step);
+        value.constant = value.is_exact ? value.constant : 0;
+        executing->state->flags = value_all(&value);
+        write_operand(executing, &operands[0], value);
         return true;
     }
     case ZYDIS_MNEMONIC_CDQE: /* eax to rax */
@@ -343,20 +349,42 @@ static bool execute_simple(struct executing *executing, const char *name)
     return true;
 }
 
+/* A number for a value within a block; 0: it is not known to equal any other. */
+static uint64_t identify(const struct value *value)
+{
+    return value->is_exact ? hash_pair((uint64_t)value->bases ^ (uint64_t)(value->bases >> 64) * 3,
+                                       value->constant) |
+                                 UINT64_C(1) << 32
+                           : value->constant;
+}
+
+/* The identity of the address in an operand: equal addresses are computed more than once. */
+static uint64_t identify_address(const struct value_operand *operand, bool has_base, bool has_index)
+{
+    const uint64_t base = has_base ? identify(&operand->base) : 1;
+    const uint64_t index = has_index ? identify(&operand->index) : 1;
+    if (base == 0 || index == 0)
+        return 0;
+    return hash_pair(hash_pair(base, index * operand->scale), (uint64_t)operand->displacement) |
+           UINT64_C(1) << 33;
+}
+
 static void execute_lea(struct executing *executing)
 {
     const ZydisDecodedOperand *operands = executing->instruction->operands;
-    const struct value base = register_value(executing, operands[1].mem.base);
-    struct value index = register_value(executing, operands[1].mem.index), sum = base;
-    if (operands[1].mem.scale > 1)
+    const struct value_operand operand = describe(executing, &operands[1]);
+    const bool has_base =
+        operands[1].mem.base != ZYDIS_REGISTER_NONE && operands[1].mem.base != ZYDIS_REGISTER_RIP;
+    const bool has_index = operands[1].mem.index != ZYDIS_REGISTER_NONE;
+    struct value index = operand.index, sum = operand.base;
+    if (operand.scale > 1)
         index = value_of_set(value_all(&index));
-    executing->flow->read |= value_all(&base) | value_all(&index);
-    if (operands[1].mem.index != ZYDIS_REGISTER_NONE)
-        sum = operands[1].mem.base == ZYDIS_REGISTER_NONE ? index
-                                                          : value_combine(VALUE_ADD, &base, &index);
-    sum = value_add_constant(sum, (uint64_t)operands[1].mem.disp.value);
+    executing->flow->read |= value_all(&sum) | value_all(&index);
+    if (has_index)
+        sum = has_base ? value_combine(VALUE_ADD, &sum, &index) : index;
+    sum = value_add_constant(sum, (uint64_t)operand.displacement);
     if (!sum.is_exact)
-        sum.constant = 0;
+        sum.constant = identify_address(&operand, has_base, has_index);
     write_operand(executing, &operands[0], sum);
 }
 

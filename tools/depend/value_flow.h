@@ -18,6 +18,12 @@
 #define VALUE_UPDATES       64u
 #define VALUE_VARIABLE_NONE VALUE_VARIABLES
 
+/* All variables that are loads. */
+static inline value_set value_loads(void)
+{
+    return ~(value_set_of(VALUE_STORED) - 1);
+}
+
 struct value_state {
     struct value values[VALUE_STORED];
     value_set flags; /* the variables on which the flags depend */

@@ -338,8 +338,7 @@ static int depend_main(struct invocation *invocation)
 const struct command depend_command = {
     .name = "depend",
     .operands = "[--] PROGRAM [ARGUMENT...] | check FILE",
-    .summary = "run a program and find which lines depend on which, and loops that could be "
-               "parallel",
+    .summary = "run a program and find which lines and loops depend on what",
     .details = "Runs a program and finds its data dependences: reads after writes, writes after "
                "reads and writes after writes, by source line, with the loops that carry them and "
                "a verdict on each loop. The program keeps its own streams, signals and exit "

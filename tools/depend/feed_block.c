@@ -173,9 +173,6 @@ struct feed_block *feed_block_new(const struct block *block, struct feed_flow *f
         return NULL;
     }
     made->version = function->version;
-    struct feed_block *smaller =
-        realloc(made, sizeof *made + made->operation_count * sizeof made->operations[0]);
-    made = smaller ? smaller : made;
     made->transfer = find_transfer(made);
     return made;
 }

@@ -54,12 +54,12 @@ struct feed_function *feed_flow_function(struct feed_flow *flow, uint32_t number
     memset(larger + before, 0, (flow->number_capacity - before) * sizeof *larger);
     if (larger[number])
         return larger[number];
-    struct feed_function *function = calloc(1, sizeof *function);
-    if (!function)
+    larger[number] = calloc(1, sizeof *larger[number]);
+    if (!larger[number])
         return NULL;
-    function->number = number;
-    function->is_detail = flow->is_detail(flow->context, number);
-    return larger[number] = function;
+    larger[number]->number = number;
+    larger[number]->is_detail = flow->is_detail(flow->context, number);
+    return larger[number];
 }
 
 /* --- the code ----------------------------------------------------------------------------------

@@ -12,6 +12,9 @@
 #ifndef CAPTURE_INSTRUMENT_DEPEND_HOOKS_H
 #define CAPTURE_INSTRUMENT_DEPEND_HOOKS_H
 
+#ifdef __GNUC__
+#pragma GCC visibility push(default)
+#endif
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -52,6 +55,9 @@ void bop_instm_frame_exit(void *frame);
 
 #ifdef __cplusplus
 }
+#endif
+#ifdef __GNUC__
+#pragma GCC visibility pop
 #endif
 
 #endif

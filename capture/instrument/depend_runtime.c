@@ -8,7 +8,7 @@
 #include "formats/base/grow.h"
 
 #include <string.h>
-#include <sys/single_threaded.h>
+
 #include <unistd.h>
 
 #define CHECK_REFERENCES (UINT64_C(1) << 30) /* between two looks at the limits */
@@ -46,7 +46,7 @@ static void find_stack(struct depend_thread *thread)
     pthread_attr_destroy(&attributes);
 }
 
-static bool begin_thread(struct traced *self)
+bool instrument_begin_thread(struct traced *self)
 {
     self->thread = depend_thread(instrument.depend, instrument.threads);
     self->sites = calloc(SITES, sizeof *self->sites);
@@ -61,32 +61,10 @@ static bool begin_thread(struct traced *self)
     return true;
 }
 
-struct traced *instrument_enter(void)
+void instrument_check(struct traced *self)
 {
-    struct traced *self = &instrument_self;
-    if (!__atomic_load_n(&instrument.counts, __ATOMIC_RELAXED))
-        return NULL;
-    if (self->is_inside)
-        return NULL;
-    self->is_inside = true;
-    self->is_locked = !__libc_single_threaded;
-    if (self->is_locked)
-        pthread_mutex_lock(&instrument.lock);
-    if (instrument.counts && (self->thread || begin_thread(self)))
-        return self;
-    instrument_leave(self);
-    return NULL;
-}
-
-void instrument_leave(struct traced *self)
-{
-    if (depend_time(instrument.depend) >= instrument.next_check && self->thread) {
-        depend_thread(instrument.depend, self->thread->number);
-        instrument.next_check = depend_time(instrument.depend) + CHECK_REFERENCES;
-    }
-    if (self->is_locked)
-        pthread_mutex_unlock(&instrument.lock);
-    self->is_inside = false;
+    depend_thread(instrument.depend, self->thread->number);
+    instrument.next_check = depend_time(instrument.depend) + CHECK_REFERENCES;
 }
 
 /* A reference by a signal handler, during a hook. */
@@ -117,8 +95,8 @@ static struct cached_site *cached_site(struct traced *self, const char *file, ui
     return &self->sites[hash_number((uint64_t)(uintptr_t)file + key) % SITES];
 }
 
-static void refer(struct traced *self, struct depend_site *site, uint64_t address, uint64_t size,
-                  bool is_write)
+static void refer_in_pieces(struct traced *self, struct depend_site *site, uint64_t address,
+                            uint64_t size, bool is_write)
 {
     if (address >> SHADOW_ADDRESS_BITS || size > (UINT64_C(1) << SHADOW_ADDRESS_BITS) - address) {
         __atomic_fetch_add(&instrument.skipped, 1, __ATOMIC_RELAXED);
@@ -135,8 +113,19 @@ static void refer(struct traced *self, struct depend_site *site, uint64_t addres
     }
 }
 
-void instrument_refer(uint64_t address, uint64_t size, bool is_write, const char *file, int line,
-                      bool is_sketch)
+static inline void refer(struct traced *self, struct depend_site *site, uint64_t address,
+                         uint64_t size, bool is_write)
+{
+    if (size - 1 >= PIECE || address >> SHADOW_ADDRESS_BITS)
+        refer_in_pieces(self, site, address, size, is_write);
+    else if (is_write)
+        depend_write(instrument.depend, self->thread, site, address, (unsigned)size);
+    else
+        depend_read(instrument.depend, self->thread, site, address, (unsigned)size);
+}
+
+static inline void refer_by_line(uint64_t address, uint64_t size, bool is_write, const char *file,
+                                 int line, bool is_sketch)
 {
     struct traced *self = instrument_enter();
     if (!self) {
@@ -174,30 +163,30 @@ void instrument_refer_by_code(uint64_t address, uint64_t size, bool is_write, ui
 void _bop_prof_rec_write_n(unsigned long addr, unsigned long size, int sketch_p, char *file_name,
                            int line)
 {
-    instrument_refer(addr, size, true, file_name, line, sketch_p);
+    refer_by_line(addr, size, true, file_name, line, sketch_p);
 }
 
 void _bop_prof_rec_read_n(unsigned long addr, unsigned long size, int sketch_p, char *file_name,
                           int line)
 {
-    instrument_refer(addr, size, false, file_name, line, sketch_p);
+    refer_by_line(addr, size, false, file_name, line, sketch_p);
 }
 
 void _bop_prof_rec_copy_n(unsigned long to, unsigned long from, unsigned long size, int sketch_p,
                           char *file_name, int line)
 {
-    instrument_refer(from, size, false, file_name, line, sketch_p);
-    instrument_refer(to, size, true, file_name, line, sketch_p);
+    refer_by_line(from, size, false, file_name, line, sketch_p);
+    refer_by_line(to, size, true, file_name, line, sketch_p);
 }
 
 void _bop_prof_rec_write(unsigned long addr, int sketch_p, char *file_name, int line)
 {
-    instrument_refer(addr, 1, true, file_name, line, sketch_p);
+    refer_by_line(addr, 1, true, file_name, line, sketch_p);
 }
 
 void _bop_prof_rec_read(unsigned long addr, int sketch_p, char *file_name, int line)
 {
-    instrument_refer(addr, 1, false, file_name, line, sketch_p);
+    refer_by_line(addr, 1, false, file_name, line, sketch_p);
 }
 
 void instrument_forget(uint64_t address, uint64_t size)
@@ -266,7 +255,7 @@ void bop_instm_frame_exit(void *frame)
  */
 
 /* The number of a loop, which is added if it is new. DEPEND_NONE: no memory. */
-static uint32_t find_loop(const char *file, int line, const char *function, int number)
+static uint32_t find_new_loop(const char *file, int line, const char *function, int number)
 {
     const uint32_t place = instrument_places_line(&instrument.places, file, line);
     const uint32_t hash = hash_pair(place, (uint64_t)(unsigned)number);
@@ -290,12 +279,37 @@ static uint32_t find_loop(const char *file, int line, const char *function, int 
     return (uint32_t)instrument.loop_count++;
 }
 
+/* The same for loops that were found before. */
+static uint32_t find_loop(const char *file, int line, const char *function, int number)
+{
+    static struct {
+        const char *file, *function;
+        int line, number;
+        uint32_t loop;
+    } cache[256];
+    const unsigned slot = hash_pair((uint64_t)(uintptr_t)function, (unsigned)number) % 256;
+    if (cache[slot].file == file && cache[slot].function == function && cache[slot].line == line &&
+        cache[slot].number == number)
+        return cache[slot].loop;
+    const uint32_t loop = find_new_loop(file, line, function, number);
+    if (loop != DEPEND_NONE) {
+        cache[slot].file = file;
+        cache[slot].function = function;
+        cache[slot].line = line;
+        cache[slot].number = number;
+        cache[slot].loop = loop;
+    }
+    return loop;
+}
+
 /* Ends what has ended without a hook: calls whose frames were below the caller of a hook, and loops
  * of the current call from a depth on. frame: of the hook. */
 static void end_deeper(struct traced *self, const void *frame, int depth)
 {
     const uint64_t slot = (uint64_t)(uintptr_t)frame;
-    if (depend_is_on_stack(self->thread, slot))
+    const size_t frames = self->thread->frame_count;
+    if (frames > 0 && self->thread->frames[frames - 1].slot < slot &&
+        depend_is_on_stack(self->thread, slot))
         depend_return(instrument.depend, self->thread, slot);
     while (depend_loops(self->thread) > (unsigned)(depth < 0 ? 0 : depth))
         depend_loop_end(instrument.depend, self->thread);

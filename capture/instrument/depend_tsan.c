@@ -8,7 +8,7 @@
 /* The compiler knows most of these names, with other types. */
 #pragma GCC diagnostic ignored "-Wbuiltin-declaration-mismatch"
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
-#pragma GCC diagnostic ignored "-Wpedantic" /* __int128 */
+#pragma GCC visibility push(default)
 
 /* The call's own place: the return address is after it. */
 #define CODE ((uint64_t)(uintptr_t)__builtin_return_address(0) - 1)
@@ -134,8 +134,6 @@ void __tsan_func_exit(void)
 
 /* --- atomic operations -------------------------------------------------------------------------
  */
-
-typedef unsigned __int128 word128;
 
 #define CHANGE(bits, type, name, builtin)                                                          \
     type __tsan_atomic##bits##_##name(volatile type *at, type value, int order)                    \

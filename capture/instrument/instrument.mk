@@ -6,7 +6,7 @@
 INSTRUMENT        := $(BUILD)/instrument
 INSTRUMENT_HOOKS  := depend_default_hooks
 INSTRUMENT_OWN    := instrument_memory instrument_heap
-INSTRUMENT_FLAGS  := -std=c11 $(WARNINGS) $(if $(WERROR),-Werror) -O2 -g -fPIC -pthread -fno-omit-frame-pointer
+INSTRUMENT_FLAGS  := -std=c11 $(WARNINGS) $(if $(WERROR),-Werror) -O2 -g -fPIC -fvisibility=hidden -pthread -fno-omit-frame-pointer
 instrument_objects = $(patsubst %.c,$(INSTRUMENT)/%.o,$(1))
 INSTRUMENT_CORE   := $(filter-out $(INSTRUMENT_HOOKS:%=capture/instrument/%.c) $(INSTRUMENT_OWN:%=capture/instrument/%.c),\
                        $(sort $(wildcard capture/instrument/*.c)))

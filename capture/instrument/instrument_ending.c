@@ -69,6 +69,8 @@ static _Noreturn void end_now(int status)
         syscall(SYS_exit_group, status);
 }
 
+#pragma GCC visibility push(default)
+
 _Noreturn void _exit(int status)
 {
     end_now(status);

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <sys/single_threaded.h>
 
 /* A small cache of the sites of a thread, by what hooks name them. */
 #define SITES 4096u
@@ -62,13 +63,36 @@ struct instrument {
 extern struct instrument instrument;
 extern __thread struct traced instrument_self __attribute__((tls_model("initial-exec")));
 
-/* Begins a change of the engine by this thread. NULL: nothing is counted now. */
-struct traced *instrument_enter(void);
-void instrument_leave(struct traced *self);
+/* Rare cases of the two below. The first is false if the thread cannot be counted. */
+bool instrument_begin_thread(struct traced *self);
+void instrument_check(struct traced *self);
 
-/* A reference at a place of the source, or by code. Any size. */
-void instrument_refer(uint64_t address, uint64_t size, bool is_write, const char *file, int line,
-                      bool is_sketch);
+static inline void instrument_leave(struct traced *self)
+{
+    if (depend_time(instrument.depend) >= instrument.next_check && self->thread)
+        instrument_check(self);
+    if (self->is_locked)
+        pthread_mutex_unlock(&instrument.lock);
+    self->is_inside = false;
+}
+
+/* Begins a change of the engine by this thread. NULL: nothing is counted now. */
+static inline struct traced *instrument_enter(void)
+{
+    struct traced *self = &instrument_self;
+    if (!__atomic_load_n(&instrument.counts, __ATOMIC_RELAXED) || self->is_inside)
+        return NULL;
+    self->is_inside = true;
+    self->is_locked = !__libc_single_threaded;
+    if (self->is_locked)
+        pthread_mutex_lock(&instrument.lock);
+    if (instrument.counts && (self->thread || instrument_begin_thread(self)))
+        return self;
+    instrument_leave(self);
+    return NULL;
+}
+
+/* A reference of any size by code whose line is not known. */
 void instrument_refer_by_code(uint64_t address, uint64_t size, bool is_write, uint64_t code);
 
 /* A call has begun with its return address at a slot, or has returned. */

@@ -10,6 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#pragma GCC visibility push(default)
+
 void __libc_free(void *memory);
 void *__libc_realloc(void *memory, size_t size);
 

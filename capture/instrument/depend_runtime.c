@@ -61,6 +61,12 @@ bool instrument_begin_thread(struct traced *self)
     return true;
 }
 
+void instrument_end_calls(struct traced *self, uint64_t slot)
+{
+    if (depend_is_on_stack(self->thread, slot))
+        depend_return(instrument.depend, self->thread, slot);
+}
+
 void instrument_check(struct traced *self)
 {
     depend_thread(instrument.depend, self->thread->number);
@@ -124,14 +130,16 @@ static inline void refer(struct traced *self, struct depend_site *site, uint64_t
         depend_read(instrument.depend, self->thread, site, address, (unsigned)size);
 }
 
-static inline void refer_by_line(uint64_t address, uint64_t size, bool is_write, const char *file,
-                                 int line, bool is_sketch)
+__attribute__((always_inline)) static inline void refer_by_line(uint64_t address, uint64_t size,
+                                                                bool is_write, const char *file,
+                                                                int line, bool is_sketch)
 {
     struct traced *self = instrument_enter();
     if (!self) {
         skip();
         return;
     }
+    instrument_unwind(self, __builtin_frame_address(0));
     const uint64_t key = (uint64_t)(unsigned)line << 1 | is_sketch;
     struct cached_site *cached = cached_site(self, file, key);
     struct depend_site *site = &cached->site;
@@ -143,13 +151,15 @@ static inline void refer_by_line(uint64_t address, uint64_t size, bool is_write,
     instrument_leave(self);
 }
 
-void instrument_refer_by_code(uint64_t address, uint64_t size, bool is_write, uint64_t code)
+void instrument_refer_by_code(uint64_t address, uint64_t size, bool is_write, uint64_t code,
+                              const void *frame)
 {
     struct traced *self = instrument_enter();
     if (!self) {
         skip();
         return;
     }
+    instrument_unwind(self, frame);
     struct cached_site *cached = cached_site(self, NULL, code);
     struct depend_site *site = &cached->site;
     if (cached->file || cached->key != code)
@@ -302,15 +312,11 @@ static uint32_t find_loop(const char *file, int line, const char *function, int 
     return loop;
 }
 
-/* Ends what has ended without a hook: calls whose frames were below the caller of a hook, and loops
- * of the current call from a depth on. frame: of the hook. */
+/* Ends calls that have ended without a hook, and loops of the current call from a depth on. frame:
+ * of the hook. */
 static void end_deeper(struct traced *self, const void *frame, int depth)
 {
-    const uint64_t slot = (uint64_t)(uintptr_t)frame;
-    const size_t frames = self->thread->frame_count;
-    if (frames > 0 && self->thread->frames[frames - 1].slot < slot &&
-        depend_is_on_stack(self->thread, slot))
-        depend_return(instrument.depend, self->thread, slot);
+    instrument_unwind(self, frame);
     while (depend_loops(self->thread) > (unsigned)(depth < 0 ? 0 : depth))
         depend_loop_end(instrument.depend, self->thread);
 }

@@ -15,9 +15,12 @@
 
 #define FRAME_WORDS 65536u /* of a function, that are searched for its return address */
 
-static void refer(const void *address, uint64_t size, bool is_write, uint64_t code)
+/* Inline: the frame is that of the hook. */
+__attribute__((always_inline)) static inline void refer(const void *address, uint64_t size,
+                                                        bool is_write, uint64_t code)
 {
-    instrument_refer_by_code((uint64_t)(uintptr_t)address, size, is_write, code);
+    instrument_refer_by_code((uint64_t)(uintptr_t)address, size, is_write, code,
+                             __builtin_frame_address(0));
 }
 
 void __tsan_init(void)
@@ -165,7 +168,8 @@ void __tsan_func_exit(void)
         refer((const void *)at, sizeof *at, true, CODE);                                           \
         __atomic_store_n(at, value, __ATOMIC_SEQ_CST);                                             \
     }                                                                                              \
-    static int exchange##bits(volatile type *at, type *expected, type value, uint64_t code)        \
+    __attribute__((always_inline)) static inline int exchange##bits(                               \
+        volatile type *at, type *expected, type value, uint64_t code)                              \
     {                                                                                              \
         const int done = __atomic_compare_exchange_n(at, expected, value, 0, __ATOMIC_SEQ_CST,     \
                                                      __ATOMIC_SEQ_CST);                            \

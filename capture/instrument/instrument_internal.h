@@ -67,6 +67,18 @@ extern __thread struct traced instrument_self __attribute__((tls_model("initial-
 bool instrument_begin_thread(struct traced *self);
 void instrument_check(struct traced *self);
 
+void instrument_end_calls(struct traced *self, uint64_t slot);
+
+/* Ends calls that have ended without a hook (longjmp, exceptions): their return addresses are not
+ * above that of a hook. frame: of the hook. */
+static inline void instrument_unwind(struct traced *self, const void *frame)
+{
+    const size_t frames = self->thread->frame_count;
+    const uint64_t slot = (uint64_t)(uintptr_t)frame + sizeof(uint64_t);
+    if (frames > 0 && self->thread->frames[frames - 1].slot <= slot)
+        instrument_end_calls(self, slot);
+}
+
 static inline void instrument_leave(struct traced *self)
 {
     if (depend_time(instrument.depend) >= instrument.next_check && self->thread)
@@ -92,8 +104,9 @@ static inline struct traced *instrument_enter(void)
     return NULL;
 }
 
-/* A reference of any size by code whose line is not known. */
-void instrument_refer_by_code(uint64_t address, uint64_t size, bool is_write, uint64_t code);
+/* A reference of any size by code whose line is not known. frame: of the hook. */
+void instrument_refer_by_code(uint64_t address, uint64_t size, bool is_write, uint64_t code,
+                              const void *frame);
 
 /* A call has begun with its return address at a slot, or has returned. */
 void instrument_call(uint64_t slot);

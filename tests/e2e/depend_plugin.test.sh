@@ -250,3 +250,292 @@ for level in 0 2; do
 RAW 12 11 1 0
 END
 done
+
+# --- C: arrays, bit fields, aggregates, copies, loops; the same rows with and without optimization ---
+cat >shapes.c <<'END'
+#include <string.h>
+struct bits {
+    unsigned a : 3, b : 9;
+    int c;
+};
+struct large {
+    char text[100];
+};
+static volatile struct bits bits;
+static struct large from, to, third;
+static int array[32];
+static volatile int sink;
+struct large __attribute__((noinline)) make(void)
+{
+    struct large made;
+    memset(&made, 1, sizeof made);
+    return made;
+}
+int main(void)
+{
+    for (int i = 0; i < 32; i++)
+        array[i] = i; /* 22 */
+    for (int i = 3; i < 32; i++)
+        array[i] += array[i - 3]; /* 24: reads what 22, and itself 3 iterations before, wrote */
+    bits.c = 1;
+    bits.b = 5;
+    sink = bits.c; /* 27 reads 25 only */
+    sink = bits.b; /* 28 reads 26 */
+    from = make(); /* 29 */
+    to = from;     /* 30 reads 29 */
+    memcpy(&third, &to, sizeof third); /* 31 reads 30 */
+    sink = third.text[99]; /* 32 reads 31 */
+    return 0;
+}
+END
+for level in 0 1 2 3; do
+    gcc -g -O$level -fplugin="$plugin" -o shapes shapes.c "${libraries[@]}"
+    BUSTAP_DEPEND_OPTIONS=--kinds=raw traced shapes ./shapes
+    rows shapes.csv | grep -E '^RAW (2[4-9]|3)' >got
+    # 100 bytes are two references, of 64 and 36 bytes
+    expect got <<'END'
+RAW 24 22 32 0
+RAW 24 24 26 1 3
+RAW 27 25 1 0
+RAW 28 26 1 0
+RAW 30 29 2 0
+RAW 31 30 2 0
+RAW 32 31 1 0
+END
+done
+
+# --- DETAIL functions: a list in the current folder, and one by name; all exits ---
+cat >modes.c <<'END'
+static int x, y;
+static int __attribute__((noinline)) sketch(int value)
+{
+    x = value;    /* 4 */
+    return x + y; /* 5 */
+}
+int detail(int value)
+{
+    if (value > 5)
+        return 1;
+    y = value; /* 11 */
+    return sketch(value);
+}
+int main(void)
+{
+    return detail(1) + detail(7) + detail(2) - 7;
+}
+END
+printf '# one function\n\n  detail # the DETAIL one\nmissing\n' >bop.detail
+for level in 0 2; do
+    gcc -g -O$level -fplugin="$plugin" -o modes modes.c "${libraries[@]}"
+    BUSTAP_DEPEND_OPTIONS="--kinds=raw --trace modes.trace" traced modes ./modes
+    rows modes.csv >got
+    expect got </dev/null # 5 reads 11 and 4 at the frozen time of 11
+    expect modes.trace <<'END'
+enter modes.c detail
+leave detail
+enter modes.c detail
+leave detail
+enter modes.c detail
+leave detail
+END
+done
+echo sketch >other.detail
+gcc -g -fplugin="$plugin" -fplugin-arg-depend_plugin-detail=other.detail -o modes modes.c "${libraries[@]}"
+BUSTAP_DEPEND_OPTIONS=--kinds=raw traced modes ./modes
+rows modes.csv >got
+expect got <<'END' # the first write has no top-level place
+RAW 5 11 1 0
+RAW 5 11 1 0
+RAW 5 4 2 0
+END
+rm bop.detail
+! gcc -fplugin="$plugin" -fplugin-arg-depend_plugin-detail=none -c modes.c 2>messages
+grep -q "none.*cannot be opened" messages
+! gcc -fplugin="$plugin" -fplugin-arg-depend_plugin-wrong=x -c modes.c 2>messages
+grep -q "unknown argument.*wrong" messages
+
+# --- C++: constructors, exceptions that leave functions and loops, references, templates ---
+cat >thrown.cc <<'END'
+#include <stdexcept>
+#include <vector>
+struct guard {
+    int &left;
+    ~guard() { left++; }
+};
+static int left_count, total;
+static int __attribute__((noinline)) check(int value)
+{
+    guard guarded{left_count};
+    for (int i = 0; i < 3; i++)
+        if (value + i == 4)
+            throw std::runtime_error("four");
+    return value;
+}
+int main()
+{
+    std::vector<int> values;
+    for (int i = 0; i < 6; i++)
+        values.push_back(i);
+    for (unsigned i = 0; i < values.size(); i++) {
+        try {
+            total += check(values[i]); // 23
+        } catch (const std::exception &) {
+            total += 100; // 25
+        }
+    }
+    return total == 306 && left_count == 6 ? 0 : 1;
+}
+END
+for level in 0 2; do
+    g++ -g -O$level -fplugin="$plugin" -o thrown thrown.cc "${libraries[@]}"
+    BUSTAP_DEPEND_OPTIONS='--trace thrown.trace' traced thrown ./thrown
+    [ "$(grep -c '^enter.*check' thrown.trace)" = 6 ] && [ "$(grep -c '^leave.*check' thrown.trace)" = 6 ]
+    [ "$(grep -c '^enter' thrown.trace)" = "$(grep -c '^leave' thrown.trace)" ]
+    rows thrown.csv >got
+    grep -q '^RAW 25 2[35] 3 1 1\|^RAW 25 25' got || { cat got; exit 1; }
+done
+# each turn writes what the next one reads, although three of them are left by an exception
+awk -F , '$1 == "RAW" && ($12 == 23 || $12 == 25) && ($18 == 23 || $18 == 25) { sum += $2 } END { exit sum != 5 }' thrown.csv
+
+# --- longjmp() out of functions and loops ---
+cat >jumps.c <<'END'
+#include <setjmp.h>
+static jmp_buf place;
+static volatile int cells[8];
+static void __attribute__((noinline)) jump(int value)
+{
+    for (int i = 0; i < 10; i++) {
+        cells[i % 8] = value; /* 7 */
+        if (i == 2)
+            longjmp(place, 1);
+    }
+}
+int main(void)
+{
+    for (volatile int turn = 0; turn < 4; turn++) {
+        if (!setjmp(place))
+            jump(turn);
+        else
+            cells[7] += cells[0]; /* 18 */
+    }
+    return 0;
+}
+END
+for level in 0 2; do
+    gcc -g -O$level -fplugin="$plugin" -o jumps jumps.c "${libraries[@]}"
+    BUSTAP_DEPEND_OPTIONS=--kinds=raw traced jumps ./jumps
+    rows jumps.csv | grep '^RAW 18' >got
+    expect got <<'END'
+RAW 18 18 3 1 1
+RAW 18 7 4 0
+END
+done
+
+# --- threads: numbers in order of their first reference ---
+cat >threads.c <<'END'
+#include <pthread.h>
+static int data[2];
+static void *work(void *at)
+{
+    *(int *)at += 1; /* 5 */
+    return at;
+}
+int main(void)
+{
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++) {
+        data[i] = 1; /* 12 */
+        pthread_create(&threads[i], 0, work, &data[i]);
+        pthread_join(threads[i], 0);
+    }
+    return data[0] + data[1] - 4;
+}
+END
+gcc -g -O1 -fplugin="$plugin" -o threads threads.c "${libraries[@]}"
+BUSTAP_DEPEND_OPTIONS=--kinds=raw traced threads ./threads
+awk -F , '$12 == 5 { print $9, $10, $12, $18 }' threads.csv | sort >got
+expect got <<'END'
+1 0 5 12
+2 0 5 12
+END
+cat >race.c <<'END'
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int count;
+static int cells[4][1000];
+static void *work(void *at)
+{
+    int *own = at;
+    for (int i = 0; i < 1000; i++) {
+        own[i] = i;
+        count++;
+    }
+    return 0;
+}
+int main(void)
+{
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], 0, work, cells[i]);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], 0);
+    return count != 4000;
+}
+END
+gcc -g -O2 -fplugin="$plugin" -o race race.c "${libraries[@]}"
+BUSTAP_DEPEND_OUTPUT=race.json ./race
+jq -e '.references >= 12000' race.json >/dev/null
+
+# --- -fsanitize=thread, without the plug-in: lines are from debugging information ---
+cat >sanitized.c <<'END'
+#include <stdatomic.h>
+#include <string.h>
+static int array[32];
+static atomic_int count;
+static struct large { char text[80]; } from, to;
+static int __attribute__((noinline)) local(int write)
+{
+    volatile int cells[50];
+    if (write)
+        for (int i = 0; i < 50; i++)
+            cells[i] = i;
+    return cells[5]; /* 12: of the other call, it reads nothing */
+}
+int main(void)
+{
+    for (int i = 0; i < 32; i++)
+        array[i] = i; /* 17 */
+    for (int i = 1; i < 32; i++)
+        array[i] += array[i - 1]; /* 19 */
+    for (int i = 0; i < 3; i++)
+        atomic_fetch_add(&count, 2); /* 21 */
+    int expected = 6;
+    if (!atomic_compare_exchange_strong(&count, &expected, 1)) /* 23 */
+        return 1;
+    if (atomic_exchange(&count, 4) != 1 || atomic_load(&count) != 4) /* 25 */
+        return 2;
+    local(1);
+    local(0);
+    return 0;
+}
+END
+for compiler in gcc clang; do
+    command -v $compiler >/dev/null || continue
+    for level in 0 1; do
+        $compiler -g -O$level -fsanitize=thread -c sanitized.c
+        gcc -o sanitized sanitized.o "${libraries[@]}"
+        BUSTAP_DEPEND_OPTIONS=--kinds=raw traced sanitized ./sanitized
+        # without top-level places; without optimization, 23 and 25 also have variables of the compiler's
+        rows sanitized.csv | awk '{ sum[$1 " " $2 " " $3] += $4 } END { for (i in sum) print i, sum[i] }' |
+            grep -E '^RAW (12|19|21) |^RAW 2[35] 2[13] ' | grep -v '^RAW 23 23' | sort >got
+        expect got <<'END' || { echo "$compiler -O$level"; exit 1; }
+RAW 12 11 1
+RAW 19 17 32
+RAW 19 19 30
+RAW 21 21 2
+RAW 23 21 1
+RAW 25 23 1
+END
+        grep -q ',main,' sanitized.csv
+    done
+done

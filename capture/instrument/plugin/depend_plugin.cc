@@ -78,6 +78,8 @@ tree make_hook(const char *name, tree type)
 {
     tree decl = build_fn_decl(name, type);
     SET_DECL_ASSEMBLER_NAME(decl, get_identifier(name)); /* not mangled */
+    /* it does not return elsewhere: else each hook before a loop with setjmp() would enter it */
+    DECL_ATTRIBUTES(decl) = tree_cons(get_identifier("leaf"), NULL_TREE, DECL_ATTRIBUTES(decl));
     return decl;
 }
 
@@ -437,7 +439,7 @@ void refer_in_call(gimple_stmt_iterator *at, gcall *call)
         return;
     refer_in_builtin(at, call);
     for (unsigned i = 0; i < gimple_call_num_args(call); i++)
-        if (!is_gimple_val(gimple_call_arg(call, i)))
+        if (!is_gimple_reg(gimple_call_arg(call, i)))
             refer(at, HOOK_READ, gimple_call_arg(call, i));
     tree result = gimple_call_lhs(call);
     if (result && !is_gimple_reg(result) && !TREE_ADDRESSABLE(TREE_TYPE(result)))
@@ -447,7 +449,7 @@ void refer_in_call(gimple_stmt_iterator *at, gcall *call)
 void refer_in_asm(gimple_stmt_iterator *at, gasm *statement)
 {
     for (unsigned i = 0; i < gimple_asm_ninputs(statement); i++)
-        if (!is_gimple_val(TREE_VALUE(gimple_asm_input_op(statement, i))))
+        if (!is_gimple_reg(TREE_VALUE(gimple_asm_input_op(statement, i))))
             refer(at, HOOK_READ, TREE_VALUE(gimple_asm_input_op(statement, i)));
     for (unsigned i = 0; i < gimple_asm_noutputs(statement); i++)
         if (!is_gimple_reg(TREE_VALUE(gimple_asm_output_op(statement, i))))
@@ -462,7 +464,7 @@ void instrument_statement(gimple_stmt_iterator *at)
     place_of(statement);
     if (gimple_assign_single_p(statement)) {
         tree read = gimple_assign_rhs1(statement), written = gimple_assign_lhs(statement);
-        if (!is_gimple_val(read) && TREE_CODE(read) != CONSTRUCTOR)
+        if (!is_gimple_reg(read) && TREE_CODE(read) != CONSTRUCTOR)
             refer(at, HOOK_READ, read);
         if (!is_gimple_reg(written))
             refer(at, HOOK_WRITE, written);

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+/* One command on each line. */
+/* clang-format off */
 static const struct command *const commands[] = {
     &capture_command,
     &ctl_command,
@@ -25,9 +27,11 @@ static const struct command *const commands[] = {
     &mrc_command,
     &exec_command,
     &profile_command,
+    &depend_command,
     &rondo_command,
-    NULL, /* the comma keeps one command on each line */
+    NULL
 };
+/* clang-format on */
 
 static void print_overview(FILE *out)
 {

@@ -36,7 +36,8 @@ void depend_site_init(struct depend_site *site, uint32_t place, bool is_detail);
 /*
  * A string instruction with rep: `count` references to adjacent elements of `size` bytes, from the
  * lowest address on. All have the time of the last one, and do not depend on one another.
- * depend_copy() reads and writes each element in turn (movs), upwards or downwards.
+ * depend_copy() reads and writes each element in turn (movs), upwards or downwards; if the areas
+ * overlap, each element is a reference of its own.
  */
 void depend_read_range(struct depend *depend, struct depend_thread *thread,
                        struct depend_site *site, uint64_t address, unsigned size, uint64_t count);
@@ -49,7 +50,8 @@ void depend_copy(struct depend *depend, struct depend_thread *thread, struct dep
 /* Memory is given back: its bytes have no last writer and reader any more. */
 void depend_forget(struct depend *depend, uint64_t address, uint64_t size);
 
-/* The range of the thread's current stack. Calls and returns in it forget what is below them. */
+/* The range of the thread's stack, which may grow. Calls and returns in it forget what is below
+ * them; on other stacks (of signal handlers, coroutines) nothing is forgotten. */
 void depend_set_stack(struct depend_thread *thread, uint64_t begin, uint64_t end);
 bool depend_is_on_stack(const struct depend_thread *thread, uint64_t address);
 

@@ -122,7 +122,8 @@ void depend_set_stack(struct depend_thread *thread, uint64_t begin, uint64_t end
 {
     thread->stack_begin = begin;
     thread->stack_end = end;
-    thread->low = end;
+    if (thread->low < begin || thread->low > end)
+        thread->low = end;
 }
 
 bool depend_is_on_stack(const struct depend_thread *thread, uint64_t address)
@@ -152,21 +153,35 @@ static void pop_frames(struct depend *depend, struct depend_thread *thread, size
     thread->base = frames ? thread->frames[frames - 1].loops : 0;
 }
 
-/* The number of calls that remain if those below an address of this stack have ended. */
+/* The number of calls that remain if those up to an address of the stack have ended. Calls from
+ * other stacks (of signal handlers, coroutines), which are made later, have ended with them. */
 static size_t frames_above(const struct depend_thread *thread, uint64_t slot)
 {
     size_t frames = thread->frame_count;
-    while (frames > 0 && thread->frames[frames - 1].slot < slot &&
-           depend_is_on_stack(thread, thread->frames[frames - 1].slot))
+    if (!depend_is_on_stack(thread, slot))
+        return frames;
+    while (frames > 0 && (thread->frames[frames - 1].slot <= slot ||
+                          !depend_is_on_stack(thread, thread->frames[frames - 1].slot)))
         frames--;
     return frames;
+}
+
+/* The number of calls that remain after a return through a slot. On another stack the slot
+ * alone identifies the call. */
+static size_t frames_before(const struct depend_thread *thread, uint64_t slot)
+{
+    if (!depend_is_on_stack(thread, slot))
+        for (size_t frames = thread->frame_count; frames > 0; frames--)
+            if (thread->frames[frames - 1].slot == slot)
+                return frames - 1;
+    return frames_above(thread, slot);
 }
 
 void depend_call(struct depend *depend, struct depend_thread *thread, uint64_t slot)
 {
     if (!depend->counts)
         return;
-    pop_frames(depend, thread, frames_above(thread, slot + 1));
+    pop_frames(depend, thread, frames_above(thread, slot));
     struct depend_frame *larger = grow_array(thread->frames, &thread->frame_capacity,
                                              thread->frame_count + 1, sizeof *larger);
     if (!larger) {
@@ -184,6 +199,6 @@ void depend_return(struct depend *depend, struct depend_thread *thread, uint64_t
 {
     if (!depend->counts)
         return;
-    pop_frames(depend, thread, frames_above(thread, slot + 1));
+    pop_frames(depend, thread, frames_before(thread, slot));
     forget_below(depend, thread, slot + sizeof(uint64_t));
 }

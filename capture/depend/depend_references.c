@@ -192,22 +192,33 @@ void depend_write_range(struct depend *depend, struct depend_thread *thread,
         write_range(depend, thread, begin_range(depend, thread, site, count), address, size, count);
 }
 
+/* Elements may be read after they were written: each is a reference of its own. */
+static void copy_overlapping(struct depend *depend, struct depend_thread *thread,
+                             struct depend_site *from, struct depend_site *to, uint64_t source,
+                             uint64_t target, unsigned size, uint64_t count, bool is_downwards)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t at = (is_downwards ? count - 1 - i : i) * size;
+        depend_read(depend, thread, from, source + at, size);
+        depend_write(depend, thread, to, target + at, size);
+    }
+}
+
 void depend_copy(struct depend *depend, struct depend_thread *thread, struct depend_site *from,
                  struct depend_site *to, uint64_t source, uint64_t target, unsigned size,
                  uint64_t count, bool is_downwards)
 {
     const uint64_t bytes = size * count;
-    const bool overlaps = source < target + bytes && target < source + bytes;
     if (!depend->counts || count == 0)
         return;
+    if (source < target + bytes && target < source + bytes) {
+        copy_overlapping(depend, thread, from, to, source, target, size, count, is_downwards);
+        return;
+    }
     const uint32_t reads = begin_range(depend, thread, from, count);
     const uint32_t writes = begin_range(depend, thread, to, count);
-    const uint64_t step = overlaps ? 1 : count; /* an element may be read after it is written */
-    for (uint64_t done = 0; done < count; done += step) {
-        const uint64_t at = (is_downwards ? count - step - done : done) * size;
-        read_range(depend, thread, reads, source + at, size, step);
-        write_range(depend, thread, writes, target + at, size, step);
-    }
+    read_range(depend, thread, reads, source, size, count);
+    write_range(depend, thread, writes, target, size, count);
 }
 
 void depend_forget(struct depend *depend, uint64_t address, uint64_t size)

@@ -495,7 +495,7 @@ static atomic_int count;
 static struct large { char text[80]; } from, to;
 static int __attribute__((noinline)) local(int write)
 {
-    volatile int cells[50];
+    volatile int cells[50]; asm volatile("" : : "r"(cells) : "memory");
     if (write)
         for (int i = 0; i < 50; i++)
             cells[i] = i;

@@ -217,12 +217,18 @@ void twin_reference(struct dependence_twin *twin, uint32_t thread, uint32_t plac
 void twin_range(struct dependence_twin *twin, uint32_t thread, uint32_t place, bool is_detail,
                 uint64_t source, uint64_t target, unsigned size, uint64_t count, bool is_downwards)
 {
-    if (count > 0)
+    const uint64_t bytes = size * count;
+    const bool overlaps = source && target && source < target + bytes && target < source + bytes;
+    if (count > 0 && !overlaps)
         begin(twin, thread, place, is_detail, count * ((source != 0) + (target != 0)));
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t at = (is_downwards ? count - 1 - i : i) * size;
+        if (source && overlaps)
+            begin(twin, thread, place, is_detail, 1);
         if (source)
             refer(twin, thread, place, false, source + at, size);
+        if (target && overlaps)
+            begin(twin, thread, place, is_detail, 1);
         if (target)
             refer(twin, thread, place, true, target + at, size);
     }

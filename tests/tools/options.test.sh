@@ -8,6 +8,8 @@ set -eu -o pipefail
 # "LONG KIND": this kind of argument is an exception for LONG
 different=(
     'output PREFIX' # capture and exec write several files, whose names begin with it
+    'by WHAT'       # a report of depend has one kind of rows, profile and mrc print several tables
+    'level LEVEL'   # depend's are the specification's, not a compressor's
     'trace OUT'     # dcfg build writes the trace that check and expand read (FILE)
 )
 

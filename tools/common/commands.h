@@ -25,6 +25,8 @@ extern const struct command dcfg_functions_command;
 extern const struct command dcfg_fetches_command;
 extern const struct command dcfg_loops_command;
 extern const struct command dcfg_paths_command;
+extern const struct command depend_check_command;
+extern const struct command depend_command;
 extern const struct command doctor_command;
 extern const struct command dump_command;
 extern const struct command exec_command;

@@ -122,6 +122,16 @@ int process_read(struct process *process, void *bytes, uint64_t address, size_t 
     return program_read(process->space, bytes, address, size);
 }
 
+bool process_mapping(struct process *process, uint64_t address, uint64_t *begin, uint64_t *end)
+{
+    struct space_mapping mapping;
+    if (!space_find(process->space, address, &mapping) || (mapping.flags & SPACE_HEAP))
+        return false;
+    *begin = mapping.start;
+    *end = mapping.end;
+    return true;
+}
+
 static void report_loaded(struct process *process)
 {
     if (process->operations->loaded && !process->shares)

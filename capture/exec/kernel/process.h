@@ -186,6 +186,9 @@ int process_watch(struct process *process, uint64_t address);
 /* Reads the program's memory in a callback, also at invalid addresses. 0, or -EFAULT. */
 int process_read(struct process *process, void *bytes, uint64_t address, size_t size);
 
+/* The program's mapping with an address, in a callback: its range. A heap of brk is none. */
+bool process_mapping(struct process *process, uint64_t address, uint64_t *begin, uint64_t *end);
+
 /* Closes the regions for good, without ending the program: in `forked` or `loaded`. */
 void process_close_regions(struct process *process);
 

@@ -323,7 +323,8 @@ static void report(const struct signals *signals, const struct signal_delivery *
                                                             information.si_code > 0
                                                         ? (uint64_t)(uintptr_t)information.si_addr
                                                         : 0,
-                                         .handler = handler};
+                                         .handler = handler,
+                                         .stack = signals->thread->registers[DECODE_RSP]};
     signals->actions->observer(signals->actions->observer_context, &report);
 }
 

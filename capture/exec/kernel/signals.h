@@ -26,6 +26,8 @@ struct signal_report {
     int number, code; /* si_signo, si_code */
     uint64_t address; /* si_addr, if an instruction raised the signal; else 0 */
     uint64_t handler; /* address of the program's handler; 0: the signal ends the program */
+    uint64_t stack;   /* address of the handler's return address, at the start of the frame that the
+                         kernel writes */
 };
 
 /* For a thread that executes in space. NULL with *error: no memory. */

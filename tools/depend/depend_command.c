@@ -1,0 +1,350 @@
+#define _GNU_SOURCE /* strsignal */
+#include "tools/common/commands.h"
+
+#include "formats/base/printable.h"
+#include "formats/base/standard_streams.h"
+#include "formats/dependences/dependences_write.h"
+#include "tools/common/command_group.h"
+#include "tools/common/own_stream.h"
+#include "tools/depend/depend_run.h"
+#include "tools/exec/exec_program.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ROWS_FOR_PEOPLE 20u
+#define TOP_USUAL       (UINT64_MAX - 1) /* not given */
+#define COMMAND_BYTES   4096u
+
+struct command_settings {
+    struct depend_run_settings run;
+    enum dependences_by by;
+    uint64_t top;
+    const char *output, *trace;
+    bool csv, json, dot;
+};
+
+/* --- options ---------------------------------------------------------------------------------- */
+
+/* The number of the word in a list of names, which name() makes of numbers below count; or -1. */
+static int choose(const char *word, size_t size, const char *(*name)(unsigned number),
+                  unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (strlen(name(i)) == size && strncasecmp(name(i), word, size) == 0)
+            return (int)i;
+    return -1;
+}
+
+static const char *by_name(unsigned number)
+{
+    return dependences_by_name((enum dependences_by)number);
+}
+
+static const char *level_name(unsigned number)
+{
+    return dependences_level_name((enum dependences_level)number);
+}
+
+static const char *kind_name(unsigned number)
+{
+    return dependence_kind_name((enum dependence_kind)number);
+}
+
+static int take_by(void *field, const char *argument, struct bt_error *error)
+{
+    const int by = choose(argument, strlen(argument), by_name, DEPENDENCES_BYS);
+    if (by < 0)
+        return bt_fail(error, BT_USAGE, "'%.40s' is not instruction, line or function", argument);
+    *(enum dependences_by *)field = (enum dependences_by)by;
+    return 0;
+}
+
+static int take_level(void *field, const char *argument, struct bt_error *error)
+{
+    const int level = choose(argument, strlen(argument), level_name, DEPENDENCES_LEVELS);
+    if (level < 0)
+        return bt_fail(error, BT_USAGE, "'%.40s' is not function or access", argument);
+    *(enum dependences_level *)field = (enum dependences_level)level;
+    return 0;
+}
+
+static int take_kinds(void *field, const char *argument, struct bt_error *error)
+{
+    unsigned kinds = 0;
+    for (const char *at = argument;; at++) {
+        const size_t size = strcspn(at, ",");
+        const int kind = choose(at, size, kind_name, DEPENDENCE_KINDS);
+        if (kind < 0)
+            return bt_fail(error, BT_USAGE, "'%.*s' is not raw, war or waw",
+                           (int)(size < 40 ? size : 40), at);
+        kinds |= 1u << kind;
+        at += size;
+        if (*at == '\0')
+            break;
+    }
+    *(unsigned *)field = kinds;
+    return 0;
+}
+
+#define OPTION(member) offsetof(struct command_settings, member)
+
+static const struct option_row depend_options[] = {
+    {OPTION_CALL, 0, "by", "WHAT", "rows are about a line (the default), instruction or function",
+     OPTION(by), take_by},
+    {OPTION_CALL, 0, "kinds", "LIST", "raw (read after write), war, waw (default: all three)",
+     OPTION(run.kinds), take_kinds},
+    {OPTION_CALL, 0, "level", "LEVEL",
+     "function (the default): only dependences with a reference of a DETAIL function in between, "
+     "or to one; access: all",
+     OPTION(run.level), take_level},
+    {OPTION_FILE, 0, "detail", "FILE",
+     "names of the DETAIL functions, one a line (default: bop.detail in the current folder, else "
+     "all functions of the program's file)",
+     OPTION(run.detail), NULL},
+    {OPTION_FLAG, 'a', "all", NULL,
+     "also report return addresses, and registers that functions save for their callers",
+     OPTION(run.all), NULL},
+    {OPTION_FILE, 0, "trace", "FILE",
+     "also write each read after write as it happens, with entries and exits of DETAIL functions",
+     OPTION(trace), NULL},
+    {OPTION_COUNT, 0, "top", "N", "number of rows, 0: all (default: 20; in CSV, JSON and dot all)",
+     OPTION(top), NULL},
+    REGION_OPTION_ROWS(struct command_settings, run.region),
+    OPTION_QUANTUM_ROW(struct command_settings, run.quantum),
+    {OPTION_BYTES, 0, "max-memory", "SIZE",
+     "stop counting when this much memory is used; the program continues", OPTION(run.max_memory),
+     NULL},
+    {OPTION_FLAG, 0, "raw-names", NULL, "do not demangle C++ names", OPTION(run.raw_names), NULL},
+    OPTION_CSV_ROW(struct command_settings, csv),
+    OPTION_JSON_ROW(struct command_settings, json),
+    {OPTION_FLAG, 0, "dot", NULL, "a graph for Graphviz", OPTION(dot), NULL},
+    {OPTION_FILE, 'o', "output", "OUT", "write the report to OUT, not to standard error",
+     OPTION(output), NULL},
+    {OPTION_END, '+', NULL, NULL, NULL, 0, NULL}};
+
+static int check(struct command_settings *settings, struct bt_error *error)
+{
+    if (settings->csv + settings->json + settings->dot > 1)
+        return bt_fail(error, BT_USAGE, "--csv, --json and --dot exclude each other");
+    if (settings->top == TOP_USUAL)
+        settings->top = settings->csv || settings->json || settings->dot ? 0 : ROWS_FOR_PEOPLE;
+    if (settings->top == 0)
+        settings->top = SIZE_MAX;
+    return region_options_check(&settings->run.region, error);
+}
+
+/* --- one call --------------------------------------------------------------------------------- */
+
+struct call {
+    struct command_settings *settings;
+    struct depend_run run;
+    struct depend_trace trace;
+    FILE *report;
+    char path[EXEC_PROGRAM_BYTES], command[COMMAND_BYTES];
+    bool written;
+};
+
+static int open_outputs(struct call *call, struct bt_error *error)
+{
+    const struct command_settings *settings = call->settings;
+    const struct own_output own[] = {
+        {.path = settings->output, .what = "the report"},
+        {.path = settings->trace, .what = settings->trace ? "the trace" : NULL}};
+    if (own_stream_check(own, 2, call->path, error) < 0)
+        return error->code;
+    call->report = settings->output ? own_stream_open(settings->output, error)
+                                    : own_stream_on(STDERR_FILENO, error);
+    if (call->report && settings->trace)
+        call->trace.out = own_stream_open(settings->trace, error);
+    return call->report && (call->trace.out || !settings->trace) ? 0 : error->code;
+}
+
+static void close_outputs(struct call *call)
+{
+    if (call->report)
+        fclose(call->report);
+    if (call->trace.out)
+        fclose(call->trace.out);
+    if (call->run.messages)
+        fclose(call->run.messages);
+}
+
+static int print(const struct call *call, const struct dependences *dependences,
+                 struct bt_error *error)
+{
+    const struct command_settings *settings = call->settings;
+    if (settings->csv)
+        dependences_write_csv(dependences, call->report);
+    else if (settings->json)
+        return dependences_write_json(dependences, call->report, error);
+    else if (settings->dot)
+        return dependences_write_dot(dependences, call->report, error);
+    else
+        return dependences_write_text(dependences, call->report, error);
+    return 0;
+}
+
+static int print_result(struct call *call, const char *ended, struct bt_error *error)
+{
+    const struct command_settings *settings = call->settings;
+    struct dependences *all = depend_run_result(&call->run, ended, error);
+    if (!all)
+        return error->code;
+    struct dependences *grouped =
+        dependences_group(all, settings->by, (size_t)settings->top, error);
+    dependences_free(all);
+    int result = grouped ? print(call, grouped, error) : error->code;
+    dependences_free(grouped);
+    return result;
+}
+
+/* Writes report and trace. 0, or the code of the first error, which is reported. */
+static int write_outputs(struct call *call, const char *ended)
+{
+    struct bt_error error;
+    const struct command_settings *settings = call->settings;
+    int result = 0;
+    if (call->written && settings->output)
+        result = own_stream_empty(call->report, settings->output, &error);
+    call->written = true;
+    if (result == 0)
+        result = print_result(call, ended, &error);
+    if (result == 0)
+        result = own_stream_finish(call->report,
+                                   settings->output ? settings->output : "standard error", &error);
+    if (result < 0)
+        own_stream_say(call->run.messages, "%s", error.message);
+    if (call->trace.out && own_stream_finish(call->trace.out, settings->trace, &error) < 0) {
+        own_stream_say(call->run.messages, "%s", error.message);
+        result = result < 0 ? result : error.code;
+    }
+    depend_run_say(&call->run);
+    return result;
+}
+
+/* The program executes another one, which is not traced. If that fails, counting continues and the
+ * report is written again at the end. */
+static void conclude(void *context, const char *path)
+{
+    char ended[120];
+    snprintf(ended, sizeof ended, "executes %.80s, which is not traced", *path ? path : "another");
+    write_outputs(context, ended);
+}
+
+static int hide(struct call *call, FILE *stream, struct bt_error *error)
+{
+    return stream ? process_hide(call->run.process, fileno(stream), error) : 0;
+}
+
+/* Does everything that can fail before the program runs. */
+static int begin(struct call *call, const char *const *arguments, struct bt_error *error)
+{
+    struct bt_error unheard; /* ignored: there may be no standard error */
+    int result = exec_program_find(call->path, arguments[0], error);
+    if (result == 0)
+        result = open_outputs(call, error);
+    if (result < 0)
+        return result;
+    call->run.messages = own_stream_on(STDERR_FILENO, &unheard);
+    result = depend_run_begin(&call->run, call->path, arguments,
+                              call->trace.out ? &call->trace : NULL, error);
+    if (result == 0)
+        result = hide(call, call->report, error);
+    if (result == 0)
+        result = hide(call, call->run.messages, error);
+    if (result == 0)
+        result = hide(call, call->trace.out, error);
+    if (result == 0 && call->settings->output)
+        result = own_stream_empty(call->report, call->settings->output, error);
+    if (result == 0 && call->trace.out)
+        result = own_stream_empty(call->trace.out, call->settings->trace, error);
+    return result;
+}
+
+static void describe_end(const struct process_end *end, char *text, size_t size)
+{
+    if (end->ending == PROCESS_KILLED)
+        snprintf(text, size, "signal %d (%s)", end->value, strsignal(end->value));
+    else
+        snprintf(text, size, "exit status %d", end->value);
+}
+
+/* Exits as the program did; with our own status only if the program has none. */
+_Noreturn static void go(struct call *call)
+{
+    struct bt_error error = {0};
+    struct process_end end;
+    char ended[80];
+    standard_streams_let_go();
+    int result = process_run(call->run.process, &end, &error);
+    signal(SIGPIPE, SIG_IGN); /* the reader of the report may have gone */
+    signal(SIGXFSZ, SIG_IGN);
+    if (result < 0 && !end.is_child) {
+        own_stream_say(call->run.messages, "%s: %s", PRINTABLE(call->path), error.message);
+        end = (struct process_end){
+            .ending = PROCESS_EXITED, .value = bt_exit_status(result), .is_child = false};
+    }
+    describe_end(&end, ended, sizeof ended);
+    result = end.is_child ? 0 : write_outputs(call, ended);
+    if (result < 0 && end.ending == PROCESS_EXITED && end.value == 0)
+        end.value = bt_exit_status(result);
+    process_exit(&end);
+}
+
+static void join(char *command, size_t size, const char *const *arguments)
+{
+    size_t used = 0;
+    command[0] = '\0';
+    for (; *arguments && used < size; arguments++)
+        used +=
+            (size_t)snprintf(command + used, size - used, "%s%s", used > 0 ? " " : "", *arguments);
+}
+
+static int depend_main(struct invocation *invocation)
+{
+    struct command_settings settings = {
+        .by = DEPENDENCES_BY_LINE,
+        .top = TOP_USUAL,
+        .run = {.kinds = (1u << DEPEND_KINDS) - 1, .quantum = PROCESS_QUANTUM}};
+    struct call call = {.settings = &settings};
+    struct bt_error error = {0};
+    int status;
+    if (invocation->count > 1 && strcmp(invocation->arguments[1], "check") == 0)
+        return command_run(&depend_check_command, "bustap depend check", invocation->count - 1,
+                           invocation->arguments + 1, invocation->mask);
+    if (!command_options(invocation, &settings, &status))
+        return status;
+    if (invocation->count == 0)
+        return command_usage(invocation, "PROGRAM is missing");
+    if (check(&settings, &error) < 0)
+        return command_usage(invocation, "%s", error.message);
+    const char *const *arguments = (const char *const *)invocation->arguments;
+    join(call.command, sizeof call.command, arguments);
+    call.run = (struct depend_run){.settings = &settings.run,
+                                   .program = call.command,
+                                   .executing = conclude,
+                                   .context = &call};
+    command_restore_signals();
+    if (begin(&call, arguments, &error) == 0)
+        go(&call);
+    depend_run_clear(&call.run);
+    depend_trace_clear(&call.trace);
+    close_outputs(&call);
+    return exec_program_failure(&error);
+}
+
+const struct command depend_command = {
+    .name = "depend",
+    .operands = "[--] PROGRAM [ARGUMENT...] | check FILE",
+    .summary = "run a program and find which lines depend on which, and loops that could be "
+               "parallel",
+    .details = "Runs a program and finds its data dependences: reads after writes, writes after "
+               "reads and writes after writes, by source line, with the loops that carry them and "
+               "a verdict on each loop. The program keeps its own streams, signals and exit "
+               "status. 'bustap depend check FILE' checks a file of dependences; to run a program "
+               "named check, give its path.",
+    .options = depend_options,
+    .run = depend_main,
+    .group = NULL};

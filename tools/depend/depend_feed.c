@@ -1,0 +1,494 @@
+#include "tools/depend/depend_feed.h"
+
+#include "formats/base/grow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CHAIN_UNKNOWN UINT32_MAX /* compare with the engine's loops */
+
+/* A DETAIL function that has not been left. */
+struct entered_function {
+    uint32_t function;
+    size_t frames; /* number of calls when it was entered */
+};
+
+struct feed_thread {
+    uint32_t number;
+    uint32_t chain; /* active loops of the current call, or CHAIN_UNKNOWN */
+    bool is_called; /* a call leads to the next block, perhaps through stubs */
+    uint8_t ending; /* of the last block */
+    uint64_t jump;  /* address of its last instruction */
+    uint32_t place;
+    uint32_t function;          /* FUNCTION_NONE: nothing was executed yet */
+    struct feed_block **blocks; /* by number, since the last flush of the code cache */
+    size_t block_count;
+    unsigned flushes;
+    struct entered_function *entered;
+    size_t entered_count, entered_capacity;
+};
+
+/* An execution of a block. */
+struct execution {
+    struct depend_feed *feed;
+    struct trace_expander *expander;
+    struct feed_thread *thread;
+    struct depend_thread *to;
+    const struct block *block;
+    const uint32_t *entries;
+};
+
+int depend_feed_init(struct depend_feed *feed)
+{
+    feed->records = calloc(TRACE_EXPAND_RECORDS_MIN, sizeof *feed->records);
+    return feed->records ? 0 : BT_MEMORY;
+}
+
+static void forget_blocks(struct feed_thread *thread)
+{
+    for (size_t i = 0; i < thread->block_count; i++)
+        free(thread->blocks[i]);
+    if (thread->block_count > 0)
+        memset(thread->blocks, 0, thread->block_count * sizeof(struct feed_block *));
+}
+
+void depend_feed_clear(struct depend_feed *feed)
+{
+    for (size_t i = 0; i < feed->thread_count; i++) {
+        forget_blocks(feed->threads[i]);
+        free(feed->threads[i]->blocks);
+        free(feed->threads[i]->entered);
+        free(feed->threads[i]);
+    }
+    free(feed->threads);
+    free(feed->records);
+}
+
+static struct feed_thread *thread_of(struct depend_feed *feed, unsigned number)
+{
+    for (size_t i = 0; i < feed->thread_count; i++)
+        if (feed->threads[i]->number == number)
+            return feed->threads[i];
+    struct feed_thread **larger =
+        grow_array(feed->threads, &feed->thread_capacity, feed->thread_count + 1, sizeof *larger);
+    if (!larger)
+        return NULL;
+    feed->threads = larger;
+    struct feed_thread *thread = calloc(1, sizeof *thread);
+    if (!thread)
+        return NULL;
+    thread->number = number;
+    thread->chain = CHAIN_UNKNOWN;
+    thread->function = FUNCTION_NONE;
+    return larger[feed->thread_count++] = thread;
+}
+
+/* --- loops -------------------------------------------------------------------------------------
+ */
+
+/* How many of the engine's loops, from the outermost on, are the chain's. */
+static unsigned common_loops(const struct feed_flow *flow, const struct depend_thread *to,
+                             uint32_t chain)
+{
+    unsigned common = depend_loops(to);
+    while (flow->chains[chain].depth > common)
+        chain = flow->chains[chain].outer;
+    common = flow->chains[chain].depth;
+    for (unsigned depth = common; depth > 0; depth--) {
+        if (depend_loop_at(to, depth - 1) != flow->chains[chain].loop)
+            common = depth - 1;
+        chain = flow->chains[chain].outer;
+    }
+    return common;
+}
+
+static void begin_loops(struct execution *execution, uint32_t chain, unsigned common)
+{
+    const struct feed_chain *loops = &execution->feed->flow->chains[chain];
+    if (loops->depth <= common)
+        return;
+    begin_loops(execution, loops->outer, common);
+    depend_loop_begin(execution->feed->depend, execution->to, loops->loop);
+}
+
+/* A basic block in these loops begins. */
+static void enter_loops(struct execution *execution, uint32_t chain, bool is_head)
+{
+    struct depend *depend = execution->feed->depend;
+    const struct feed_flow *flow = execution->feed->flow;
+    if (execution->thread->chain != chain) {
+        const unsigned common = common_loops(flow, execution->to, chain);
+        while (depend_loops(execution->to) > common)
+            depend_loop_end(depend, execution->to);
+        begin_loops(execution, chain, common);
+        execution->thread->chain = chain;
+        is_head = is_head && common == flow->chains[chain].depth;
+    }
+    if (is_head)
+        depend_loop_iterate(depend, execution->to);
+}
+
+/* --- references --------------------------------------------------------------------------------
+ */
+
+static inline void refer(struct execution *execution, struct depend_site *site, bool is_write,
+                         uint32_t address, unsigned size)
+{
+    struct depend_feed *feed = execution->feed;
+    feed->references++;
+    if (is_write) {
+        feed->writes++;
+        depend_write(feed->depend, execution->to, site, address, size);
+    } else {
+        depend_read(feed->depend, execution->to, site, address, size);
+    }
+}
+
+static inline uint32_t address_of(const struct execution *execution,
+                                  const struct feed_operation *operation)
+{
+    uint32_t address = operation->addend;
+    if (operation->slot != FEED_CONSTANT)
+        address += execution->entries[operation->slot];
+    return operation->through_fs ? address + (uint32_t)execution->expander->fs_base : address;
+}
+
+/* rep movs: each element is read, then written. */
+static void copy(struct execution *execution, struct feed_operation *operation,
+                 const uint32_t lowest[2], unsigned size, uint32_t times, bool is_downwards)
+{
+    execution->feed->references += 2 * (uint64_t)times;
+    execution->feed->writes += times;
+    depend_copy(execution->feed->depend, execution->to, &operation->site, &operation->other,
+                lowest[0], lowest[1], size, times, is_downwards);
+}
+
+/* A string instruction with a repeat prefix. Entries: count and pointers before, count and first
+ * pointer after it. */
+static void repeat(struct execution *execution, struct feed_operation *operation,
+                   const struct special *special)
+{
+    struct depend_feed *feed = execution->feed;
+    const uint32_t *entries = execution->entries + special->slot;
+    const uint32_t *after = entries + 1 + special->accesses;
+    const uint32_t times = entries[0] - after[0];
+    const bool is_downwards = (int32_t)(after[1] - entries[1]) < 0;
+    uint32_t lowest[2] = {0, 0};
+    if (times == 0)
+        return;
+    for (unsigned a = 0; a < special->accesses; a++) {
+        lowest[a] =
+            entries[1 + a] + (special->access[a].fs ? (uint32_t)execution->expander->fs_base : 0);
+        if (is_downwards)
+            lowest[a] -= (times - 1) * special->access[a].size;
+    }
+    if (special->accesses == 2 && special->access[1].write) {
+        copy(execution, operation, lowest, special->access[0].size, times, is_downwards);
+        return;
+    }
+    for (unsigned a = 0; a < special->accesses; a++) {
+        const struct decode_access *access = &special->access[a];
+        struct depend_site *site = a == 0 ? &operation->site : &operation->other;
+        feed->references += times;
+        if (access->write) {
+            feed->writes += times;
+            depend_write_range(feed->depend, execution->to, site, lowest[a], access->size, times);
+        } else {
+            depend_read_range(feed->depend, execution->to, site, lowest[a], access->size, times);
+        }
+    }
+}
+
+struct special_references {
+    struct execution *execution;
+    struct feed_operation *operation;
+};
+
+static int put_special(void *context, struct record *records, size_t count)
+{
+    const struct special_references *references = context;
+    for (size_t i = 0; i < count; i++) {
+        const bool is_write = records[i].type == REQUEST_MEMWRITE;
+        refer(references->execution,
+              is_write ? &references->operation->other : &references->operation->site, is_write,
+              records[i].address, records[i].size);
+    }
+    return 0;
+}
+
+static int refer_special(struct execution *execution, struct feed_operation *operation)
+{
+    const struct special *special = &execution->block->specials[operation->slot];
+    if (special->access[0].form == DECODE_REPEATED) {
+        repeat(execution, operation, special);
+        return 0;
+    }
+    struct special_references references = {.execution = execution, .operation = operation};
+    struct trace_expander own = *execution->expander;
+    own.take = NULL;
+    own.records = execution->feed->records;
+    own.capacity = TRACE_EXPAND_RECORDS_MIN;
+    own.count = 0;
+    own.put = put_special;
+    own.context = &references;
+    const int result = trace_special(&own, special, execution->entries);
+    return result == 0 ? trace_expander_flush(&own) : result;
+}
+
+/* --- calls -------------------------------------------------------------------------------------
+ */
+
+/* Leaves functions that were entered with more than so many calls. */
+static void leave_functions(struct depend_feed *feed, struct feed_thread *thread, size_t frames)
+{
+    while (thread->entered_count > 0 && thread->entered[thread->entered_count - 1].frames > frames)
+        feed->left(feed->context, thread->entered[--thread->entered_count].function);
+}
+
+static int enter_function(struct execution *execution, const struct feed_block *block)
+{
+    struct feed_thread *thread = execution->thread;
+    struct entered_function *larger = grow_array(thread->entered, &thread->entered_capacity,
+                                                 thread->entered_count + 1, sizeof *larger);
+    if (!larger)
+        return BT_MEMORY;
+    thread->entered = larger;
+    larger[thread->entered_count++] = (struct entered_function){
+        .function = block->function->number, .frames = execution->to->frame_count};
+    execution->feed->entered(execution->feed->context, block->function->number);
+    return 0;
+}
+
+/* The engine knows one stack of a thread: the mapping in which the thread makes its first call. */
+static void find_stack(struct execution *execution, uint64_t slot)
+{
+    struct depend_thread *to = execution->to;
+    uint64_t begin, end;
+    if (depend_is_on_stack(to, slot) ||
+        !execution->feed->mapping(execution->feed->context, slot, &begin, &end) ||
+        (to->stack_end > 0 && end != to->stack_end))
+        return;
+    depend_set_stack(to, begin, end);
+}
+
+static void transfer(struct execution *execution, const struct feed_block *block)
+{
+    struct depend_feed *feed = execution->feed;
+    const uint64_t slot = address_of(execution, block->transfer);
+    find_stack(execution, slot);
+    if (block->ending == FEED_CALLS) {
+        depend_call(feed->depend, execution->to, slot);
+        execution->thread->chain = FEED_CHAIN_NONE;
+        execution->thread->is_called = true;
+    } else {
+        depend_return(feed->depend, execution->to, slot);
+        execution->thread->chain = CHAIN_UNKNOWN;
+        execution->thread->is_called = false;
+    }
+    if (feed->left)
+        leave_functions(feed, execution->thread,
+                        execution->to->frame_count - (block->ending == FEED_CALLS));
+}
+
+/* --- blocks ------------------------------------------------------------------------------------
+ */
+
+/* Executes the operations of the first instructions. 0 or a negative code. */
+static int execute_operations(struct execution *execution, struct feed_block *block,
+                              unsigned instructions)
+{
+    unsigned done = 0;
+    int result = 0;
+    for (uint32_t i = 0; i < block->operation_count && result == 0; i++) {
+        struct feed_operation *operation = &block->operations[i];
+        if (operation->instruction >= instructions)
+            break;
+        switch (operation->kind) {
+        case FEED_READ:
+        case FEED_WRITE:
+            refer(execution, &operation->site, operation->kind == FEED_WRITE,
+                  address_of(execution, operation), operation->size);
+            break;
+        case FEED_LOOPS:
+            depend_execute(execution->to, operation->instruction - done);
+            done = operation->instruction;
+            enter_loops(execution, operation->addend, operation->is_head);
+            break;
+        default:
+            result = refer_special(execution, operation);
+            break;
+        }
+    }
+    depend_execute(execution->to, instructions - done);
+    return result;
+}
+
+/* Makes the walk of the block's function know how the block was reached. 0 or BT_MEMORY. */
+static int arrive(struct execution *execution, const struct feed_block *block)
+{
+    struct feed_thread *thread = execution->thread;
+    if (thread->ending == FEED_JUMPS && thread->function == block->function->number &&
+        feed_flow_jump(execution->feed->flow, block->function, thread->jump, block->address) < 0)
+        return BT_MEMORY;
+    return 0;
+}
+
+static int execute(struct execution *execution, struct feed_block *block, unsigned instructions)
+{
+    struct feed_thread *thread = execution->thread;
+    const bool is_whole = instructions == block->instruction_count;
+    const bool is_elsewhere = thread->is_called || thread->function != block->function->number;
+    int result = 0;
+    if (execution->feed->entered && is_elsewhere && block->begins_function &&
+        block->function->is_detail)
+        result = enter_function(execution, block);
+    if (is_elsewhere && block->function->is_detail)
+        thread->is_called = false;
+    if (result == 0)
+        result = execute_operations(execution, block, instructions);
+    execution->feed->instructions += instructions;
+    execution->expander->instructions += instructions;
+    thread->ending = is_whole ? block->ending : (uint8_t)FEED_FLOWS;
+    thread->jump = block->jump;
+    thread->place = block->place;
+    thread->function = block->function->number;
+    if (is_whole && block->transfer)
+        transfer(execution, block);
+    return result;
+}
+
+/* Makes room for the block with a number. */
+static int reserve_block(struct feed_thread *thread, uint32_t number)
+{
+    if (number < thread->block_count)
+        return 0;
+    const size_t count = (size_t)number + number / 2 + 1024;
+    struct feed_block **larger = realloc(thread->blocks, count * sizeof *larger);
+    if (!larger)
+        return BT_MEMORY;
+    memset(larger + thread->block_count, 0, (count - thread->block_count) * sizeof *larger);
+    thread->blocks = larger;
+    thread->block_count = count;
+    return 0;
+}
+
+static struct feed_block *make_block(struct execution *execution)
+{
+    const struct feed_thread *thread = execution->thread;
+    return feed_block_new(execution->block, execution->feed->flow, execution->feed->places,
+                          thread->function, thread->ending == FEED_CALLS);
+}
+
+/* The block with a number, as the thread executes it now. NULL: no memory. */
+static struct feed_block *find_block(struct execution *execution, uint32_t number)
+{
+    struct feed_thread *thread = execution->thread;
+    if (reserve_block(thread, number) < 0)
+        return NULL;
+    struct feed_block *block = thread->blocks[number];
+    if (!block)
+        block = thread->blocks[number] = make_block(execution);
+    if (!block || arrive(execution, block) < 0)
+        return NULL;
+    if (block->version != block->function->version) {
+        free(block);
+        block = thread->blocks[number] = make_block(execution);
+    }
+    return block;
+}
+
+static int take_whole(struct execution *execution, size_t count)
+{
+    const struct code_cache *cache = execution->expander->cache;
+    const uint32_t *end = execution->entries + count;
+    int result = 0;
+    while (execution->entries < end && result == 0) {
+        const uint32_t number = *execution->entries;
+        struct feed_thread *thread = execution->thread;
+        struct feed_block *block = number < thread->block_count ? thread->blocks[number] : NULL;
+        execution->block = code_cache_block(cache, number);
+        if (!block || thread->ending == FEED_JUMPS || block->version != block->function->version)
+            block = find_block(execution, number);
+        if (!block)
+            return BT_MEMORY;
+        result = execute(execution, block, block->instruction_count);
+        execution->entries += block->slots;
+    }
+    return result;
+}
+
+/* A part of a block was executed, up to a fault or a signal. */
+static int take_part(struct execution *execution, const struct block *part, unsigned instructions)
+{
+    const bool is_known = code_cache_block(execution->expander->cache, part->number) == part;
+    execution->block = part;
+    struct feed_block *block =
+        is_known ? find_block(execution, part->number) : make_block(execution);
+    if (!block)
+        return BT_MEMORY;
+    if (instructions > block->instruction_count)
+        instructions = block->instruction_count;
+    const int result = instructions > 0 ? execute(execution, block, instructions) : 0;
+    if (!is_known)
+        free(block);
+    return result;
+}
+
+int depend_feed_take(struct depend_feed *feed, struct trace_expander *expander,
+                     const uint32_t *entries, size_t count, const struct block *part,
+                     unsigned instructions)
+{
+    struct execution execution = {.feed = feed,
+                                  .expander = expander,
+                                  .thread = thread_of(feed, expander->processor),
+                                  .to = depend_thread(feed->depend, expander->processor),
+                                  .entries = entries};
+    if (!execution.thread)
+        return BT_MEMORY;
+    if (!execution.to) { /* the engine has stopped: count instructions only */
+        return 0;
+    }
+    if (execution.thread->flushes != code_cache_flushes(expander->cache)) {
+        forget_blocks(execution.thread);
+        execution.thread->flushes = code_cache_flushes(expander->cache);
+    }
+    int result = take_whole(&execution, count);
+    if (result == 0 && part)
+        result = take_part(&execution, part, instructions);
+    return result;
+}
+
+/* --- the kernel --------------------------------------------------------------------------------
+ */
+
+int depend_feed_kernel_write(struct depend_feed *feed, unsigned processor, uint64_t address,
+                             uint64_t size)
+{
+    struct feed_thread *thread = thread_of(feed, processor);
+    struct depend_thread *to = depend_thread(feed->depend, processor);
+    struct depend_site site;
+    if (!thread)
+        return BT_MEMORY;
+    if (!to || thread->function == FUNCTION_NONE || address >= UINT64_C(1) << 32)
+        return 0;
+    depend_site_init(&site, thread->place, feed->flow->by_number[thread->function]->is_detail);
+    depend_write_range(feed->depend, to, &site, address, 1, size);
+    return 0;
+}
+
+int depend_feed_signal(struct depend_feed *feed, unsigned processor, uint64_t stack)
+{
+    struct feed_thread *thread = thread_of(feed, processor);
+    struct depend_thread *to = depend_thread(feed->depend, processor);
+    if (!thread)
+        return BT_MEMORY;
+    if (!to)
+        return 0;
+    struct execution execution = {.feed = feed, .thread = thread, .to = to};
+    find_stack(&execution, stack);
+    depend_call(feed->depend, to, stack);
+    thread->chain = FEED_CHAIN_NONE;
+    thread->is_called = true;
+    thread->ending = FEED_CALLS;
+    return 0;
+}

@@ -1,0 +1,56 @@
+/*
+ * What a translated block does, as a thread executes it: its references, and the loops that it
+ * enters and leaves, in order.
+ */
+#ifndef TOOLS_DEPEND_FEED_BLOCK_H
+#define TOOLS_DEPEND_FEED_BLOCK_H
+
+#include "capture/depend/depend.h"
+#include "capture/exec/translate/code_cache.h"
+#include "tools/depend/code_places.h"
+#include "tools/depend/feed_flow.h"
+
+enum feed_operation_kind {
+    FEED_READ,
+    FEED_WRITE,
+    FEED_SPECIAL, /* references of a struct special */
+    FEED_LOOPS    /* a basic block begins, perhaps in other loops */
+};
+
+enum feed_ending { FEED_FLOWS, FEED_CALLS, FEED_RETURNS, FEED_JUMPS };
+
+#define FEED_CONSTANT UINT16_MAX /* no slot: the address is the addend */
+
+struct feed_operation {
+    uint8_t kind; /* enum feed_operation_kind */
+    uint8_t size; /* of a reference, in bytes */
+    bool through_fs;
+    bool is_head;         /* FEED_LOOPS: it begins an iteration of the innermost loop */
+    uint16_t instruction; /* number of instructions of the block before it */
+    uint16_t slot;        /* entry with the address, or FEED_CONSTANT; number of the special */
+    uint32_t addend;      /* FEED_LOOPS: chain */
+    struct depend_site site, other; /* other: of a special that reads, and writes */
+};
+
+/* Everything about a block as one thread executes it. */
+struct feed_block {
+    uint64_t address;
+    uint64_t jump;              /* address of its last instruction */
+    uint32_t place;             /* of its last instruction */
+    uint16_t instruction_count; /* executed ones */
+    uint16_t slots;             /* number of entries */
+    uint8_t ending;             /* enum feed_ending */
+    bool begins_function;
+    struct feed_function *function;
+    uint32_t version; /* of the function's walk: after another one the block has to be made again */
+    const struct feed_operation *transfer; /* of the return address; NULL: none */
+    uint32_t operation_count;
+    struct feed_operation operations[];
+};
+
+/* Makes a block. before: number of the function that was executed before it, or FUNCTION_NONE;
+ * is_entered: a call led to it. NULL: no memory. Free with free(). */
+struct feed_block *feed_block_new(const struct block *block, struct feed_flow *flow,
+                                  struct code_places *places, uint32_t before, bool is_entered);
+
+#endif

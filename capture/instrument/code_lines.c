@@ -19,6 +19,20 @@ static bool begin(struct code_lines *lines)
     return lines->dwfl;
 }
 
+/* The line by the ranges of all compilation units: not all compilers write the table of them that
+ * dwfl_module_getsrc() needs. NULL: unknown. */
+static const char *search(Dwfl_Module *module, uint64_t code, int *line)
+{
+    Dwarf_Addr bias;
+    for (Dwarf_Die *unit = NULL; (unit = dwfl_module_nextcu(module, unit, &bias));) {
+        Dwarf_Line *found =
+            dwarf_haspc(unit, code - bias) > 0 ? dwarf_getsrc_die(unit, code - bias) : NULL;
+        if (found && dwarf_lineno(found, line) == 0)
+            return dwarf_linesrc(found, NULL, NULL);
+    }
+    return NULL;
+}
+
 void code_lines_find(struct code_lines *lines, uint64_t code, struct dependence_place *place)
 {
     Dwfl_Module *module = begin(lines) ? dwfl_addrmodule(lines->dwfl, code) : NULL;
@@ -35,5 +49,7 @@ void code_lines_find(struct code_lines *lines, uint64_t code, struct dependence_
     Dwfl_Line *found = dwfl_module_getsrc(module, code);
     if (found)
         place->file = dwfl_lineinfo(found, NULL, &line, NULL, NULL, NULL);
+    else
+        place->file = search(module, code, &line);
     place->line = line > 0 ? (uint32_t)line : 0;
 }

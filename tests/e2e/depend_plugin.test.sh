@@ -521,8 +521,10 @@ int main(void)
 END
 for compiler in gcc clang; do
     command -v $compiler >/dev/null || continue
+    options=(-fsanitize=thread)
+    [ $compiler = gcc ] || options+=(-mllvm -tsan-instrument-read-before-write) # clang leaves such reads out
     for level in 0 1; do
-        $compiler -g -O$level -fsanitize=thread -c sanitized.c
+        $compiler -g -O$level "${options[@]}" -c sanitized.c
         gcc -o sanitized sanitized.o "${libraries[@]}"
         BUSTAP_DEPEND_OPTIONS=--kinds=raw traced sanitized ./sanitized
         # without top-level places; without optimization, 23 and 25 also have variables of the compiler's

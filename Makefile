@@ -154,7 +154,7 @@ debug:
 	@$(MAKE) --no-print-directory MODE=debug all
 
 # The command that compiles each file, for clangd and other tools.
-COMPILED := $(FORMATS) $(FIRMWARE) $(DRIVER) $(CAPTURE) $(call sources,host) $(TOOLS) tools/bustap.c $(UNIT_TESTS) \
+COMPILED := $(FORMATS) $(FIRMWARE) $(DRIVER) $(CAPTURE) $(wildcard capture/instrument/*.c) $(call sources,host) $(TOOLS) tools/bustap.c $(UNIT_TESTS) \
             $(TEST_PARTS) $(wildcard $(foreach d,bench e2e e2e/step failpoints fuzz lab,tests/$(d)/*.c))
 compile_commands.json: export COMMAND = $(CC) $(CPPFLAGS) -I$(BUILD) $(LIBRARY_CFLAGS) $(BASE_CFLAGS) $(CFLAGS) -c
 compile_commands.json: $(MESSAGES:=.h) $(SYSTEM_CALL_NAMES) force

@@ -1,8 +1,8 @@
 # make install and make uninstall: PREFIX (/usr/local), DESTDIR for packagers.
 #
-# Installs programs, the header for programs that mark regions, library and plug-in for dependence tracing, manual pages and documents below PREFIX; udev rules and
-# the service's unit where udev and systemd search below PREFIX. It does not change /etc: a sample configuration is in
-# share/doc/bustap.
+# Installs programs, the headers for programs that mark regions or call hooks, library and plug-in for dependence
+# tracing, manual pages and documents below PREFIX; udev rules and the service's unit where udev and systemd search below
+# PREFIX. It does not change /etc: a sample configuration is in share/doc/bustap.
 
 INSTALL ?= install
 BINDIR  := $(DESTDIR)$(PREFIX)/bin

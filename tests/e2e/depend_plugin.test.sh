@@ -392,8 +392,8 @@ END
 for level in 0 2; do
     g++ -g -O$level -fplugin="$plugin" -o thrown thrown.cc "${libraries[@]}"
     BUSTAP_DEPEND_OPTIONS='--trace thrown.trace' traced thrown ./thrown
-    [ "$(grep -c '^enter.*check' thrown.trace)" = 6 ]
-    [ "$(grep -c '^leave.*check' thrown.trace)" = 6 ]
+    [ "$(grep -c '^enter thrown.cc check$' thrown.trace)" = 6 ]
+    [ "$(grep -c '^leave check$' thrown.trace)" = 6 ]
     [ "$(grep -c '^enter' thrown.trace)" = "$(grep -c '^leave' thrown.trace)" ]
     rows thrown.csv >got
     grep -q '^RAW 25 2[35] 3 1 1\|^RAW 25 25' got || { cat got; exit 1; }

@@ -124,19 +124,18 @@ tree text_of(const char *text)
 /* --- DETAIL functions --------------------------------------------------------------------------
  */
 
-/* A name as users know it: plain in C, with scope and parameters in C++. */
+/* A name as users know it: with its scope in C++. */
 const char *name_of(tree function)
 {
     return lang_hooks.decl_printable_name(function, 1);
 }
 
-/* A list may have the source's name, the same with scope and parameters, or the linker's. */
+/* A list may have the source's name, with or without its scope, or the linker's. */
 bool is_detail(tree function)
 {
     if (!has_list)
         return true;
-    const std::string full = name_of(function);
-    return detail_functions.count(full) || detail_functions.count(full.substr(0, full.find('('))) ||
+    return detail_functions.count(name_of(function)) ||
            (DECL_NAME(function) &&
             detail_functions.count(IDENTIFIER_POINTER(DECL_NAME(function)))) ||
            detail_functions.count(IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(function)));

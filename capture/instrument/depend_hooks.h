@@ -7,6 +7,15 @@
  * ends (doc/dependences.md). If a program defines the first four, the library's other functions
  * call those: a sized hook calls the hook without a size once, and all others do nothing.
  *
+ * The report goes to $BUSTAP_DEPEND_OUTPUT, or depend.PID in the current folder: as CSV, JSON or a
+ * graph if the name ends in .csv, .json or .dot, else as text. $BUSTAP_DEPEND_OPTIONS may contain
+ * --by, --kinds, --level and --trace FILE of `bustap depend`. It is written when the program
+ * returns from main(), calls exit(), _exit() or abort(), or dies of a signal that it does not
+ * handle, but not for SIGKILL and when it executes another program. A child of fork() is not
+ * traced. Loops have no verdict, because the values that they carry in registers are not seen.
+ * Programs must be linked dynamically: free(), realloc() and munmap() take the place of the C
+ * library's.
+ *
  * Strings are valid until the program ends. Hooks may be called by several threads at once.
  */
 #ifndef CAPTURE_INSTRUMENT_DEPEND_HOOKS_H

@@ -7,8 +7,10 @@
  */
 #include "capture/instrument/instrument_internal.h"
 
-/* The compiler knows most of these names, with other types. */
+/* GCC knows most of these names, with other types. */
+#ifndef __clang__
 #pragma GCC diagnostic ignored "-Wbuiltin-declaration-mismatch"
+#endif
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #pragma GCC visibility push(default)
 

@@ -62,7 +62,7 @@ objects   = $(patsubst %.c,$(BUILD)/%.o,$(1))
 FORMATS  := $(call sources,formats)
 FIRMWARE := $(filter-out firmware/riscv/%,$(call sources,firmware))
 DRIVER   := $(call sources,driver)
-CAPTURE  := $(call sources,capture)
+CAPTURE  := $(filter-out capture/instrument/%,$(call sources,capture))
 HOST     := $(filter-out host/bustapd.c,$(call sources,host))
 TOOLS    := $(filter-out tools/bustap.c tools/common/cluster_mpi.c,$(call sources,tools))
 
@@ -77,7 +77,10 @@ LAYERS   := $(BUILD)/libcapture.a $(BUILD)/libdriver.a $(BUILD)/libfirmware.a $(
 PROGRAMS := $(BUILD)/bustap $(BUILD)/bustapd $(BUILD)/b2a
 
 .PHONY: all
-all: $(PROGRAMS) $(if $(MPI),$(BUILD)/mpi/bustap)
+all: $(PROGRAMS) depend-library $(if $(MPI),$(BUILD)/mpi/bustap)
+
+# Programs that are instrumented when they are compiled: capture/instrument/instrument.mk.
+.PHONY: depend-library
 
 # What protoc-c makes of a message's description, and who includes it.
 MESSAGES := $(patsubst %.proto,$(BUILD)/%.pb-c,$(sort $(wildcard formats/*/*.proto)))
@@ -137,6 +140,8 @@ $(BUILD)/flags: force
 	@echo '$(CC) $(CPPFLAGS) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS)' | cmp -s - $@ || \
 	 echo '$(CC) $(CPPFLAGS) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS)' > $@
 
+include capture/instrument/instrument.mk
+depend-library: $(BUILD)/libbustap-depend.a $(PLUGIN)
 include tests/tests.mk
 include firmware/riscv/firmware.mk
 include doc/install.mk
@@ -149,7 +154,7 @@ debug:
 	@$(MAKE) --no-print-directory MODE=debug all
 
 # The command that compiles each file, for clangd and other tools.
-COMPILED := $(FORMATS) $(FIRMWARE) $(DRIVER) $(CAPTURE) $(call sources,host) $(TOOLS) tools/bustap.c $(UNIT_TESTS) \
+COMPILED := $(FORMATS) $(FIRMWARE) $(DRIVER) $(CAPTURE) $(wildcard capture/instrument/*.c) $(call sources,host) $(TOOLS) tools/bustap.c $(UNIT_TESTS) \
             $(TEST_PARTS) $(wildcard $(foreach d,bench e2e e2e/step failpoints fuzz lab,tests/$(d)/*.c))
 compile_commands.json: export COMMAND = $(CC) $(CPPFLAGS) -I$(BUILD) $(LIBRARY_CFLAGS) $(BASE_CFLAGS) $(CFLAGS) -c
 compile_commands.json: $(MESSAGES:=.h) $(SYSTEM_CALL_NAMES) force

@@ -1,8 +1,8 @@
 # make install and make uninstall: PREFIX (/usr/local), DESTDIR for packagers.
 #
-# Installs programs, the header for programs that mark regions, manual pages and documents below PREFIX; udev rules and
-# the service's unit where udev and systemd search below PREFIX. It does not change /etc: a sample configuration is in
-# share/doc/bustap.
+# Installs programs, the headers for programs that mark regions or call hooks, library and plug-in for dependence
+# tracing, manual pages and documents below PREFIX; udev rules and the service's unit where udev and systemd search below
+# PREFIX. It does not change /etc: a sample configuration is in share/doc/bustap.
 
 INSTALL ?= install
 BINDIR  := $(DESTDIR)$(PREFIX)/bin
@@ -10,6 +10,7 @@ SBINDIR := $(DESTDIR)$(PREFIX)/sbin
 MANDIR  := $(DESTDIR)$(PREFIX)/share/man
 DOCDIR  := $(DESTDIR)$(PREFIX)/share/doc/bustap
 INCDIR  := $(DESTDIR)$(PREFIX)/include/bustap
+LIBDIR  := $(DESTDIR)$(PREFIX)/lib/bustap
 UDEVDIR := $(DESTDIR)$(PREFIX)/lib/udev/rules.d
 UNITDIR := $(DESTDIR)$(PREFIX)/lib/systemd/system
 
@@ -21,7 +22,8 @@ INSTALLED_DOCUMENTS := README.md CHANGELOG.md LICENSE firmware/README.md formats
 
 INSTALLED := $(BINDIR)/bustap $(BINDIR)/b2a $(SBINDIR)/bustapd \
              $(MANUALS:%=$(MANDIR)/man1/%) $(MANDIR)/man1/b2a.1 $(MANDIR)/man8/bustapd.8 \
-             $(INCDIR)/mark.h \
+             $(INCDIR)/mark.h $(INCDIR)/depend_hooks.h \
+             $(LIBDIR)/libbustap-depend.a $(PLUGIN:$(BUILD)/%=$(LIBDIR)/%) \
              $(UDEVDIR)/60-bustap.rules $(UDEVDIR)/61-bustap-access.rules $(UNITDIR)/bustapd.service \
              $(addprefix $(DOCDIR)/,$(INSTALLED_DOCUMENTS))
 
@@ -35,6 +37,8 @@ install: all
 	ln -sf bustap.1 $(MANDIR)/man1/b2a.1
 	$(INSTALL) -m 644 doc/bustapd.8 $(MANDIR)/man8/bustapd.8
 	$(INSTALL) -m 644 capture/exec/dispatch/mark.h $(INCDIR)/mark.h
+	$(INSTALL) -m 644 capture/instrument/depend_hooks.h $(INCDIR)/depend_hooks.h
+	$(INSTALL) -m 644 $(BUILD)/libbustap-depend.a $(PLUGIN) $(LIBDIR)
 	$(INSTALL) -m 644 doc/60-bustap.rules $(UDEVDIR)/60-bustap.rules
 	$(INSTALL) -m 644 doc/61-bustap-access.rules $(UDEVDIR)/61-bustap-access.rules
 	sed 's,/usr/local/,$(PREFIX)/,' doc/bustapd.service > $(UNITDIR)/bustapd.service
@@ -45,4 +49,4 @@ install: all
 
 uninstall:
 	rm -f $(INSTALLED)
-	-rmdir $(INCDIR) $(DOCDIR)/doc $(DOCDIR)/firmware $(DOCDIR)/formats/foreign $(DOCDIR)/formats $(DOCDIR) 2>/dev/null
+	-rmdir $(INCDIR) $(LIBDIR) $(DOCDIR)/doc $(DOCDIR)/firmware $(DOCDIR)/formats/foreign $(DOCDIR)/formats $(DOCDIR) 2>/dev/null

@@ -11,7 +11,7 @@ cd root/opt/bustap
 for file in bin/bustap bin/b2a sbin/bustapd share/man/man1/bustap.1 share/man/man1/b2a.1 \
     share/man/man1/bustap-dcfg.1 \
     share/man/man8/bustapd.8 lib/udev/rules.d/60-bustap.rules \
-    include/bustap/mark.h \
+    include/bustap/mark.h include/bustap/depend_hooks.h lib/bustap/libbustap-depend.a \
     lib/udev/rules.d/61-bustap-access.rules lib/systemd/system/bustapd.service \
     share/doc/bustap/doc/bustapd.conf share/doc/bustap/README.md share/doc/bustap/doc/capture-file.md share/doc/bustap/LICENSE; do
     [ -e "$file" ] || { echo "$file is missing"; exit 1; }
@@ -33,8 +33,8 @@ for document in "$TOP/README.md" "$TOP/doc/bustapd.8"; do
         [ -e "${file#/usr/local/}" ] || { echo "$document: $file is missing"; exit 1; }
     done
 done
-# a program needs only the header
-printf '#include <bustap/mark.h>\nint main(void)\n{\n    BUSTAP_BEGIN;\n    BUSTAP_END;\n    return 0;\n}\n' >"$TMPDIR/marked.c"
+# a program needs only the headers
+printf '#include <bustap/mark.h>\n#include <bustap/depend_hooks.h>\nint main(void)\n{\n    BUSTAP_BEGIN;\n    BUSTAP_END;\n    return 0;\n}\n' >"$TMPDIR/marked.c"
 for language in 'c -std=c90' 'c -std=c11' 'c++ -std=c++11'; do
     # shellcheck disable=SC2086
     "${CC:-cc}" -x $language -O2 -Wall -Wextra -pedantic -Werror -Iinclude -c -o "$TMPDIR/marked.o" "$TMPDIR/marked.c"

@@ -1,0 +1,82 @@
+/* How an instrumented program can end: return, exit(), _exit(), signals. */
+#define _GNU_SOURCE /* strsignal, sigabbrev_np */
+#include "capture/instrument/instrument_internal.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGILL,  SIGABRT,
+                              SIGBUS, SIGFPE, SIGSEGV, SIGTERM, SIGXCPU};
+
+void instrument_finish(const char *ended)
+{
+    struct traced *self = &instrument_self;
+    if (self->is_inside || !__atomic_load_n(&instrument.counts, __ATOMIC_RELAXED) ||
+        instrument.process != getpid()) /* a child of vfork() or clone() */
+        return;
+    self->is_inside = true;
+    pthread_mutex_lock(&instrument.lock);
+    if (instrument.counts) {
+        instrument.counts = false;
+        instrument_output_write(ended);
+    }
+    pthread_mutex_unlock(&instrument.lock);
+    self->is_inside = false;
+}
+
+/* Writes the report and dies of the signal, whose action is the default one again. */
+static void die(int number)
+{
+    char ended[80];
+    snprintf(ended, sizeof ended, "signal %d (%s)", number, sigdescr_np(number));
+    instrument_finish(ended);
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    raise(number);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static void at_exit(int status, void *unused)
+{
+    char ended[40];
+    (void)unused;
+    snprintf(ended, sizeof ended, "exit status %d", status & 0xff);
+    instrument_finish(ended);
+}
+
+/* Signals that the program or its parent has given another action keep it. */
+void instrument_endings_begin(void)
+{
+    on_exit(at_exit, NULL);
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        struct sigaction action;
+        if (sigaction(signals[i], NULL, &action) != 0 || action.sa_flags & SA_SIGINFO ||
+            action.sa_handler != SIG_DFL)
+            continue;
+        action = (struct sigaction){.sa_handler = die, .sa_flags = SA_RESETHAND | SA_ONSTACK};
+        sigaction(signals[i], &action, NULL);
+    }
+}
+
+static _Noreturn void end_now(int status)
+{
+    at_exit(status, NULL);
+    for (;;)
+        syscall(SYS_exit_group, status);
+}
+
+#pragma GCC visibility push(default)
+
+_Noreturn void _exit(int status)
+{
+    end_now(status);
+}
+
+_Noreturn void _Exit(int status)
+{
+    end_now(status);
+}

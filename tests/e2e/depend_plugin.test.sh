@@ -3,7 +3,8 @@
 # C and C++, -fsanitize=thread, hooks of the user's own; and all ends of a program.
 set -eu
 library=$BUILD/libbustap-depend.a plugin=$BUILD/depend_plugin.so
-libraries=("$library" -ldw -lelf -pthread)
+read -ra libraries <<<"$(bustap depend --libs)"
+[ "${libraries[*]}" = "$library -ldw -lelf -pthread" ]
 unset BUSTAP_DEPEND_OPTIONS BUSTAP_DEPEND_OUTPUT
 [ -e "$library" ] || { echo "$library is missing"; exit 1; }
 
@@ -455,7 +456,8 @@ int main(void)
     return data[0] + data[1] - 4;
 }
 END
-gcc -g -O1 -fplugin="$plugin" -o threads threads.c "${libraries[@]}"
+# shellcheck disable=SC2046 # as a user types it
+gcc -g -O1 $(bustap depend --cflags) -o threads threads.c $(bustap depend --libs)
 BUSTAP_DEPEND_OPTIONS=--kinds=raw traced threads ./threads
 awk -F , '$12 == 5 { print $9, $10, $12, $18 }' threads.csv | sort >got
 expect got <<'END'

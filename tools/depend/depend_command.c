@@ -6,9 +6,11 @@
 #include "formats/dependences/dependences_write.h"
 #include "tools/common/command_group.h"
 #include "tools/common/own_stream.h"
+#include "tools/depend/depend_flags.h"
 #include "tools/depend/depend_run.h"
 #include "tools/exec/exec_program.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,6 +25,7 @@ struct command_settings {
     uint64_t top;
     const char *output, *trace;
     bool csv, json, dot;
+    bool compiler_flags, linker_flags; /* print them, run nothing */
 };
 
 /* --- options ---------------------------------------------------------------------------------- */
@@ -122,6 +125,11 @@ static const struct option_row depend_options[] = {
     {OPTION_FLAG, 0, "dot", NULL, "a graph for Graphviz", OPTION(dot), NULL},
     {OPTION_FILE, 'o', "output", "OUT", "write the report to OUT, not to standard error",
      OPTION(output), NULL},
+    {OPTION_FLAG, 0, "cflags", NULL,
+     "print what gcc needs to instrument a program, and end: gcc -g $(bustap depend --cflags) ...",
+     OPTION(compiler_flags), NULL},
+    {OPTION_FLAG, 0, "libs", NULL, "print what the instrumented program is linked with, and end",
+     OPTION(linker_flags), NULL},
     {OPTION_END, '+', NULL, NULL, NULL, 0, NULL}};
 
 static int check(struct command_settings *settings, struct bt_error *error)
@@ -302,6 +310,19 @@ static void join(char *command, size_t size, const char *const *arguments)
             (size_t)snprintf(command + used, size - used, "%s%s", used > 0 ? " " : "", *arguments);
 }
 
+/* Prints the flags for compiler and linker. The exit status. */
+static int print_flags(const struct command_settings *settings)
+{
+    char folder[PATH_MAX];
+    struct bt_error error = {0};
+    int result = depend_flags_folder(folder, sizeof folder, &error);
+    if (result == 0 && settings->compiler_flags)
+        result = depend_flags_compiler(folder, stdout, &error);
+    if (result == 0 && settings->linker_flags)
+        result = depend_flags_linker(folder, stdout, &error);
+    return result < 0 ? command_failure(&error) : STATUS_GOOD;
+}
+
 static int depend_main(struct invocation *invocation)
 {
     struct command_settings settings = {
@@ -316,6 +337,10 @@ static int depend_main(struct invocation *invocation)
                            invocation->arguments + 1, invocation->mask);
     if (!command_options(invocation, &settings, &status))
         return status;
+    if (settings.compiler_flags || settings.linker_flags)
+        return invocation->count > 0
+                   ? command_usage(invocation, "--cflags and --libs run no program")
+                   : print_flags(&settings);
     if (invocation->count == 0)
         return command_usage(invocation, "PROGRAM is missing");
     if (check(&settings, &error) < 0)

@@ -187,6 +187,9 @@ static int judge_loop(struct reporting *reporting, uint32_t loop, const uint32_t
     judged->carried = judgement.carried;
     judged->distance =
         judged->verdict == DEPENDENCE_DISTANCE ? judgement.worst[DEPEND_RAW]->least : 0;
+    if (judged->verdict == DEPENDENCE_INDEPENDENT && judged->iterations == judged->entries)
+        return dependences_add_reason(reporting->to, judgement.number,
+                                      "no entry had a second iteration", error);
     return 0;
 }
 

@@ -20,21 +20,22 @@ struct depend *depend_new(const struct depend_settings *settings, struct bt_erro
     depend->counts = true;
     const unsigned bits = settings->address_bits;
     if (shadow_init(&depend->writers, bits, error) < 0 ||
-        (depend->tracks_reads && shadow_init(&depend->readers, bits, error) < 0) ||
-        (settings->found && shadow_init(&depend->frozen_writers, bits, error) < 0) ||
-        (settings->found && shadow_init(&depend->frozen_readers, bits, error) < 0)) {
+        (depend->tracks_reads && shadow_init(&depend->reads[0], bits, error) < 0) ||
+        (settings->found && shadow_init(&depend->frozen_writers, bits, error) < 0)) {
         depend_free(depend);
         return NULL;
     }
+    depend->read_levels = depend->tracks_reads ? 1 : 0;
     return depend;
 }
 
 static void clear_shadows(struct depend *depend)
 {
     shadow_clear(&depend->writers);
-    shadow_clear(&depend->readers);
     shadow_clear(&depend->frozen_writers);
-    shadow_clear(&depend->frozen_readers);
+    for (unsigned level = 0; level < DEPEND_READS; level++)
+        shadow_clear(&depend->reads[level]);
+    depend->read_levels = 0;
 }
 
 static void thread_free(struct depend_thread *thread)
@@ -291,8 +292,6 @@ static uint32_t find_pair(struct depend *depend, enum depend_kind kind, uint32_t
 static void report(struct depend *depend, const struct depend_pair *pair, shadow_entry source,
                    uint64_t address)
 {
-    const struct shadow *frozen =
-        pair->kind == DEPEND_WAR ? &depend->frozen_readers : &depend->frozen_writers;
     const struct depend_found found = {
         .pair = pair,
         .sink = &depend->contexts[pair->sink],
@@ -300,7 +299,7 @@ static void report(struct depend *depend, const struct depend_pair *pair, shadow
         .sink_time = depend->time,
         .source_time = shadow_time(source),
         .sink_frozen = depend->frozen,
-        .source_frozen = shadow_time(shadow_byte(frozen, address)),
+        .source_frozen = shadow_time(shadow_byte(&depend->frozen_writers, address)),
     };
     depend->settings.found(depend->settings.context, &found);
 }
@@ -326,7 +325,7 @@ void depend_count(struct depend *depend, struct depend_thread *thread, enum depe
         if (where.distance > pair->greatest)
             pair->greatest = where.distance;
     }
-    if (depend->settings.found)
+    if (kind == DEPEND_RAW && depend->settings.found)
         report(depend, pair, source, address);
 }
 
@@ -370,9 +369,10 @@ struct depend_loop depend_loop(const struct depend *depend, uint32_t loop)
 
 size_t depend_bytes(const struct depend *depend)
 {
-    return shadow_bytes(&depend->writers) + shadow_bytes(&depend->readers) +
-           shadow_bytes(&depend->frozen_writers) + shadow_bytes(&depend->frozen_readers) +
-           depend->context_capacity * sizeof *depend->contexts +
+    size_t bytes = shadow_bytes(&depend->writers) + shadow_bytes(&depend->frozen_writers);
+    for (unsigned level = 0; level < depend->read_levels; level++)
+        bytes += shadow_bytes(&depend->reads[level]);
+    return bytes + depend->context_capacity * sizeof *depend->contexts +
            depend->pair_capacity * sizeof *depend->pairs + hash_index_bytes(&depend->by_context) +
            hash_index_bytes(&depend->by_pair);
 }

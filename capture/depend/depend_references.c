@@ -1,5 +1,6 @@
 /* References that are not plain: of any size and alignment, of all kinds, and ranges. */
 #include "capture/depend/depend_internal.h"
+#include "capture/depend/depend_readers.h"
 
 #define REFERENCE_BYTES 64u
 
@@ -8,7 +9,7 @@ struct sources {
     struct {
         shadow_entry entry;
         uint64_t address;
-    } sources[REFERENCE_BYTES];
+    } sources[REFERENCE_BYTES * DEPEND_READS];
     unsigned count;
 };
 
@@ -21,26 +22,29 @@ static void add_source(struct sources *sources, shadow_entry entry, uint64_t add
     sources->sources[sources->count++].address = address;
 }
 
-/* The last writers of the bytes; with WAR, their last readers after that. */
+static bool is_split(const shadow_entry *granule)
+{
+    return granule && shadow_is_split(*granule);
+}
+
+/* The last writers of the bytes; with WAR, those who have read them since. */
 static void collect(const struct depend *depend, bool is_war, uint64_t address, unsigned size,
                     struct sources *sources)
 {
+    shadow_entry found[DEPEND_READS];
     sources->count = 0;
     for (uint64_t at = address, end = address + size, next; at < end; at = next) {
-        const shadow_entry *written = shadow_find(&depend->writers, at);
-        const shadow_entry *read = is_war ? shadow_find(&depend->readers, at) : NULL;
-        const bool whole =
-            (!written || !shadow_is_split(*written)) && (!read || !shadow_is_split(*read));
-        next = whole ? at - at % SHADOW_GRANULE + SHADOW_GRANULE : at + 1;
-        const shadow_entry writer = written ? shadow_byte(&depend->writers, at) : 0;
-        if (!is_war) {
-            if (writer)
-                add_source(sources, writer, at);
-            continue;
-        }
-        const shadow_entry reader = read ? shadow_byte(&depend->readers, at) : 0;
-        if (shadow_time(reader) > shadow_time(writer))
-            add_source(sources, reader, at);
+        const bool is_whole = !is_split(shadow_find(&depend->writers, at)) &&
+                              !(is_war && depend_readers_are_split(depend, at));
+        next = is_whole ? at - at % SHADOW_GRANULE + SHADOW_GRANULE : at + 1;
+        unsigned count = 1;
+        if (is_war)
+            count = depend_readers_list(depend, at, found);
+        else
+            found[0] = shadow_byte(&depend->writers, at);
+        for (unsigned i = 0; i < count; i++)
+            if (found[i])
+                add_source(sources, found[i], at);
     }
 }
 
@@ -62,14 +66,13 @@ static void find_sources(struct depend *depend, struct depend_thread *thread, en
     count_all(depend, thread, kind, context, &sources);
 }
 
-static void set(struct depend *depend, struct shadow *shadow, struct shadow *frozen,
-                uint32_t context, uint64_t address, uint64_t size)
+static void set_write(struct depend *depend, uint32_t context, uint64_t address, uint64_t size)
 {
     if (!depend->counts)
         return;
-    if (shadow_set(shadow, address, size, shadow_entry_of(context, depend->time)) < 0 ||
-        (depend->settings.found &&
-         shadow_set(frozen, address, size, shadow_entry_of(context, depend->frozen)) < 0))
+    if (shadow_set(&depend->writers, address, size, shadow_entry_of(context, depend->time)) < 0 ||
+        (depend->settings.found && shadow_set(&depend->frozen_writers, address, size,
+                                              shadow_entry_of(context, depend->frozen)) < 0))
         depend_stop(depend, DEPEND_MEMORY);
 }
 
@@ -79,7 +82,9 @@ static void set_read(struct depend *depend, struct depend_thread *thread, uint32
     if (!depend->tracks_reads)
         return;
     depend_touch(thread, address);
-    set(depend, &depend->readers, &depend->frozen_readers, context, address, size);
+    if (depend->counts && depend_readers_set(depend, thread, address, size,
+                                             shadow_entry_of(context, depend->time)) < 0)
+        depend_stop(depend, DEPEND_MEMORY);
 }
 
 void depend_read_bytes(struct depend *depend, struct depend_thread *thread, uint32_t context,
@@ -98,7 +103,7 @@ void depend_write_bytes(struct depend *depend, struct depend_thread *thread, uin
         return;
     find_sources(depend, thread, DEPEND_WAR, context, address, size);
     find_sources(depend, thread, DEPEND_WAW, context, address, size);
-    set(depend, &depend->writers, &depend->frozen_writers, context, address, size);
+    set_write(depend, context, address, size);
 }
 
 /* --- ranges ------------------------------------------------------------------------------------
@@ -175,7 +180,7 @@ static void write_range(struct depend *depend, struct depend_thread *thread, uin
         return;
     find_range(depend, thread, DEPEND_WAR, context, address, size, count);
     find_range(depend, thread, DEPEND_WAW, context, address, size, count);
-    set(depend, &depend->writers, &depend->frozen_writers, context, address, size * count);
+    set_write(depend, context, address, size * count);
 }
 
 void depend_read_range(struct depend *depend, struct depend_thread *thread,
@@ -226,10 +231,8 @@ void depend_forget(struct depend *depend, uint64_t address, uint64_t size)
     if (!depend->counts)
         return;
     shadow_forget(&depend->writers, address, size);
-    if (depend->tracks_reads)
-        shadow_forget(&depend->readers, address, size);
-    if (depend->settings.found) {
+    for (unsigned level = 0; level < depend->read_levels; level++)
+        shadow_forget(&depend->reads[level], address, size);
+    if (depend->settings.found)
         shadow_forget(&depend->frozen_writers, address, size);
-        shadow_forget(&depend->frozen_readers, address, size);
-    }
 }

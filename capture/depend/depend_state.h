@@ -12,7 +12,8 @@
 
 enum depend_kind { DEPEND_RAW, DEPEND_WAR, DEPEND_WAW, DEPEND_KINDS };
 
-#define DEPEND_NONE UINT32_MAX /* no loop, no place */
+#define DEPEND_NONE  UINT32_MAX /* no loop, no place */
+#define DEPEND_READS 8u /* maximum of reads of a byte that are kept: older ones are forgotten */
 
 /* Why an engine has stopped counting. */
 enum depend_end {
@@ -63,7 +64,7 @@ struct NAMED_FIELDS depend_settings {
     unsigned address_bits; /* of the program's addresses: 32 to SHADOW_ADDRESS_BITS */
     bool every;            /* access level: also dependences with equal frozen times */
     uint64_t memory;       /* maximum in bytes; 0: no limit */
-    /* Receives each dependence; NULL: none. Only with it frozen times are kept. */
+    /* Receives each read after write; NULL: none. Only with it frozen times are kept. */
     void (*found)(void *context, const struct depend_found *found);
     void *context;
 };
@@ -117,8 +118,10 @@ struct depend {
     uint64_t time, writes;
     uint64_t detail_time; /* time of the latest reference of a DETAIL function; 0: none */
     uint64_t frozen;      /* number of references of DETAIL functions; only with found() */
-    struct shadow writers, readers;
-    struct shadow frozen_writers, frozen_readers; /* the frozen times; only with found() */
+    struct shadow writers;
+    struct shadow frozen_writers;      /* the frozen times of writes; only with found() */
+    struct shadow reads[DEPEND_READS]; /* the latest, then earlier ones (depend_readers.h) */
+    unsigned read_levels;              /* elements of reads that are in use */
     struct depend_settings settings;
     enum depend_end end;
     struct depend_context *contexts; /* from 1 */

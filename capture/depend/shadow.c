@@ -121,15 +121,6 @@ static shadow_entry split(struct shadow *shadow, shadow_entry entry)
 /* --- entries -----------------------------------------------------------------------------------
  */
 
-shadow_entry shadow_byte(const struct shadow *shadow, uint64_t address)
-{
-    const shadow_entry *granule = shadow_find(shadow, address);
-    if (!granule)
-        return 0;
-    return shadow_is_split(*granule) ? split_of(shadow, *granule)->bytes[address % SHADOW_GRANULE]
-                                     : *granule;
-}
-
 /* Sets bytes [from, to) of a granule. 0 or BT_MEMORY. */
 static int set_part(struct shadow *shadow, shadow_entry *granule, unsigned from, unsigned to,
                     shadow_entry entry)

@@ -87,7 +87,26 @@ static inline shadow_entry *shadow_get(struct shadow *shadow, uint64_t address)
 }
 
 /* The entry of a byte; 0: none. */
-shadow_entry shadow_byte(const struct shadow *shadow, uint64_t address);
+static inline shadow_entry shadow_byte(const struct shadow *shadow, uint64_t address)
+{
+    const shadow_entry *granule = shadow_find(shadow, address);
+    if (!granule || !shadow_is_split(*granule))
+        return granule ? *granule : 0;
+    return shadow->splits[shadow_time(*granule)].bytes[address % SHADOW_GRANULE];
+}
+
+/* Where the entry of `size` bytes is, if they are a whole granule or one byte of a split; else
+ * NULL. Valid until the shadow changes. */
+static inline shadow_entry *shadow_place(const struct shadow *shadow, uint64_t address,
+                                         unsigned size)
+{
+    shadow_entry *granule = shadow_find(shadow, address);
+    if (!granule || shadow_is_split(*granule) != (size == 1))
+        return NULL;
+    if (size == 1)
+        return &shadow->splits[shadow_time(*granule)].bytes[address % SHADOW_GRANULE];
+    return size == SHADOW_GRANULE ? granule : NULL;
+}
 
 /* Sets the entry of `size` bytes. 0 or BT_MEMORY, with a part of them set. */
 int shadow_set(struct shadow *shadow, uint64_t address, uint64_t size, shadow_entry entry);

@@ -3,7 +3,8 @@
 set -eu -o pipefail
 [ -z "$NO_EXEC" ] || { echo "$NO_EXEC"; exit 77; }
 
-# The counts of all loops of a pair, from a report by instruction.
+# The counts of all loops of a pair, from a report by instruction. A WAR has sources in earlier iterations, too, which
+# only the executed program's report knows: the single-stepped one has no loops.
 pairs() {
     python3 - "$1" <<'PY'
 import collections, csv, sys
@@ -25,7 +26,11 @@ for options in -O0 -O1 "-O2 -fno-tree-vectorize" -O3; do
     [ "$status" -eq 0 ]
     bustap depend --all --level access --by instruction --csv -o executed.csv ./program || true
     pairs executed.csv | sort >executed
-    sort stepped | diff - executed >difference || { echo "$options: the pairs differ"; head -20 difference; exit 1; }
+    grep -v ^WAR stepped | sort | diff - <(grep -v ^WAR executed) >difference ||
+        { echo "$options: the pairs differ"; head -20 difference; exit 1; }
+    awk '/^WAR/ && FILENAME == "executed" { count[$2, $3] = $4 } /^WAR/ && FILENAME == "stepped" && count[$2, $3] < $4' \
+        executed stepped >missing
+    [ ! -s missing ] || { echo "$options: writes after reads are missing"; cat missing; exit 1; }
     [ "$(wc -l <executed)" -gt 50 ]
     bustap depend check executed.csv
     # by default only return addresses and saved registers are missing

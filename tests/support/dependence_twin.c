@@ -7,10 +7,18 @@
 #define LOOPS   64u /* active ones of a thread */
 #define FRAMES  64u
 
+#define TWIN_READS 8u /* maximum of a byte: older ones are forgotten */
+
 struct access {
     bool is_there;
     uint32_t place, top, thread;
     uint64_t time, frozen;
+};
+
+/* Reads of a byte since its last write by one thread, the latest first. */
+struct reads {
+    struct access reads[TWIN_READS + 1];
+    unsigned count;
 };
 
 struct twin_loop {
@@ -35,7 +43,8 @@ struct dependence_twin {
     uint64_t base;
     size_t bytes;
     bool every;
-    struct access *writers, *readers;
+    struct access *writers;
+    struct reads *readers;
     uint64_t time, frozen;
     struct twin_thread threads[THREADS];
     struct twin_row *rows;
@@ -163,19 +172,58 @@ static bool is_repeated(const struct access *const *sources, unsigned count)
     return false;
 }
 
+/* Whether a loop of the thread, or an iteration, has begun between two times. */
+static bool has_begun(const struct twin_thread *self, uint64_t earlier, uint64_t later)
+{
+    for (unsigned i = 0; i < self->loop_count; i++) {
+        const struct twin_loop *loop = &self->loops[i];
+        const uint64_t begun[] = {loop->begun[0], loop->begun[loop->iterations - 1]};
+        for (unsigned k = 0; k < 2; k++)
+            if (earlier <= begun[k] && begun[k] < later)
+                return true;
+    }
+    return false;
+}
+
+/* Keeps only the latest of the reads that no loop tells apart. */
+static void reduce(const struct dependence_twin *twin, struct reads *reads)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < reads->count; i++) {
+        const struct access *read = &reads->reads[i];
+        if (kept == 0 ||
+            has_begun(&twin->threads[read->thread], read->time, reads->reads[kept - 1].time))
+            reads->reads[kept++] = *read;
+    }
+    reads->count = kept < TWIN_READS ? kept : TWIN_READS;
+}
+
+static void add_read(const struct dependence_twin *twin, struct reads *reads,
+                     const struct access *read)
+{
+    if (reads->count > 0 && reads->reads[0].thread != read->thread)
+        reads->count = 0;
+    memmove(reads->reads + 1, reads->reads, reads->count * sizeof *read);
+    reads->reads[0] = *read;
+    reads->count++;
+    reduce(twin, reads);
+}
+
 static void find(struct dependence_twin *twin, unsigned kind, uint32_t thread, uint32_t place,
                  size_t at, unsigned size)
 {
-    const struct access *sources[64];
+    const struct access *sources[64 * TWIN_READS + 1];
     unsigned count = 0;
     for (unsigned i = 0; i < size; i++) {
-        const struct access *writer = &twin->writers[at + i], *reader = &twin->readers[at + i];
-        if (kind != 1 && !writer->is_there)
+        struct reads *reads = &twin->readers[at + i];
+        if (kind == 1)
+            reduce(twin, reads);
+        else if (!twin->writers[at + i].is_there)
             continue;
-        if (kind == 1 && (!reader->is_there || (writer->is_there && writer->time >= reader->time)))
-            continue;
-        sources[count] = kind == 1 ? reader : writer;
-        count += !is_repeated(sources, count);
+        for (unsigned k = 0; k < (kind == 1 ? reads->count : 1); k++) {
+            sources[count] = kind == 1 ? &reads->reads[k] : &twin->writers[at + i];
+            count += !is_repeated(sources, count);
+        }
     }
     for (unsigned i = 0; i < count; i++)
         depends(twin, kind, thread, place, sources[i]);
@@ -203,8 +251,14 @@ static void refer(struct dependence_twin *twin, uint32_t thread, uint32_t place,
     }
     const struct access own = {true,   place,      twin->threads[thread].top,
                                thread, twin->time, twin->frozen};
-    for (unsigned i = 0; i < size; i++)
-        (is_write ? twin->writers : twin->readers)[at + i] = own;
+    for (unsigned i = 0; i < size; i++) {
+        if (is_write) {
+            twin->writers[at + i] = own;
+            twin->readers[at + i].count = 0;
+        } else {
+            add_read(twin, &twin->readers[at + i], &own);
+        }
+    }
 }
 
 void twin_reference(struct dependence_twin *twin, uint32_t thread, uint32_t place, bool is_detail,

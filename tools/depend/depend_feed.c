@@ -445,9 +445,8 @@ int depend_feed_take(struct depend_feed *feed, struct trace_expander *expander,
                                   .entries = entries};
     if (!execution.thread)
         return BT_MEMORY;
-    if (!execution.to) { /* the engine has stopped: count instructions only */
+    if (!execution.to) /* the engine has stopped */
         return 0;
-    }
     if (execution.thread->flushes != code_cache_flushes(expander->cache)) {
         forget_blocks(execution.thread);
         execution.thread->flushes = code_cache_flushes(expander->cache);

@@ -22,6 +22,7 @@ struct rig {
     struct dependence_twin *twin;
     struct depend_site sites[THREADS][PLACES][2]; /* reads and writes */
     uint64_t random;
+    uint32_t threads;       /* that refer to memory */
     uint64_t slot[THREADS]; /* stack pointer */
     uint64_t slots[THREADS][8];
     unsigned depth[THREADS];
@@ -51,6 +52,7 @@ static void rig_init(struct rig *rig, unsigned kinds, uint64_t seed)
     memset(rig, 0, sizeof *rig);
     rig->random = random_seed(seed);
     const bool every = random_one_in(&rig->random, 3);
+    rig->threads = random_one_in(&rig->random, 2) ? 1 : THREADS;
     rig->depend = engine(kinds, every);
     rig->twin = twin_new(BASE, BYTES, every);
     for (uint32_t t = 0; t < THREADS; t++) {
@@ -164,7 +166,7 @@ static void random_loop(struct rig *rig, uint32_t t)
 
 static void random_step(struct rig *rig)
 {
-    const uint32_t t = (uint32_t)random_below(&rig->random, THREADS);
+    const uint32_t t = (uint32_t)random_below(&rig->random, rig->threads);
     const uint64_t what = random_below(&rig->random, 40);
     if (what < 2)
         random_range(rig, t);
@@ -381,13 +383,43 @@ static void test_frozen_times(void)
     CU_ASSERT_EQUAL(heard.last.sink_frozen, 2);
     CU_ASSERT_EQUAL(heard.last.source_frozen, 1);
     CU_ASSERT_EQUAL(depend_context(depend, depend_pair(depend, 0)->sink)->top, 1);
-    depend_write(depend, thread, &detail, 0x200,
-                 1); /* 6, frozen 3: after the read, and the write */
-    CU_ASSERT_EQUAL(heard.count, 3);
-    CU_ASSERT_EQUAL(heard.last.source_frozen, 1);
-    CU_ASSERT_EQUAL(heard.last.sink_frozen, 3);
+    depend_write(depend, thread, &detail, 0x200, 1); /* 6, frozen 3 */
+    CU_ASSERT_EQUAL(depend_pair_count(depend), 3);   /* write after read, write after write */
+    CU_ASSERT_EQUAL(heard.count, 1);                 /* only reads after writes are heard */
     CU_ASSERT_EQUAL(depend_time(depend), 6);
     CU_ASSERT_EQUAL(depend_writes(depend), 2);
+    depend_free(depend);
+}
+
+/* Each iteration reads what it and its successor write, as a[i] = a[i] + a[i + 1] does: the latest
+ * read is the iteration's own. */
+static void test_reads_of_earlier_iterations(void)
+{
+    struct depend *depend = engine(ALL_KINDS, true);
+    struct depend_thread *thread = depend_thread(depend, 0);
+    struct depend_site own, next, write;
+    depend_site_init(&own, 1, true);
+    depend_site_init(&next, 2, true);
+    depend_site_init(&write, 3, true);
+    for (uint64_t i = 0; i < 100; i++) {
+        if (i == 0)
+            depend_loop_begin(depend, thread, 0);
+        else
+            depend_loop_iterate(depend, thread);
+        depend_read(depend, thread, &own, 0x1000 + 8 * i, 8);
+        depend_read(depend, thread, &next, 0x1008 + 8 * i, 8);
+        depend_write(depend, thread, &write, 0x1000 + 8 * i, 8);
+    }
+    CU_ASSERT_EQUAL_FATAL(depend_pair_count(depend), 2);
+    const struct depend_pair *same = depend_pair(depend, 0), *carried = depend_pair(depend, 1);
+    CU_ASSERT_EQUAL(depend_context(depend, same->source)->place, 1);
+    CU_ASSERT_FALSE(same->carried);
+    CU_ASSERT_EQUAL(same->count, 100);
+    CU_ASSERT_EQUAL(carried->kind, DEPEND_WAR);
+    CU_ASSERT_EQUAL(depend_context(depend, carried->source)->place, 2);
+    CU_ASSERT_TRUE(carried->carried);
+    CU_ASSERT_EQUAL(carried->count, 99);
+    CU_ASSERT_EQUAL(carried->greatest, 1);
     depend_free(depend);
 }
 
@@ -423,6 +455,7 @@ static const struct test_case cases[] = {
     {"forgotten iterations", test_forgotten_iterations},
     {"memory limit", test_memory_limit},
     {"frozen times", test_frozen_times},
+    {"reads of earlier iterations", test_reads_of_earlier_iterations},
     {"instructions of loops", test_instructions_of_loops},
     {NULL, NULL}};
 

@@ -13,7 +13,7 @@ single_step --output build/none.byu build/none >/dev/null 2>&1 || { echo "progra
 sed -n 's/^    \$ //p' "$TOP/doc/tutorial.md" | grep -v '^make ' |
     sed 's,build/bustap,bustap,g; s,build/tests/e2e/,,g; s/^bustap dcfg diff.*/& || test $? = 1/' >script
 [ "$(wc -l <script)" -ge 11 ]
-[ -z "$NO_EXEC" ] || sed -i '/^bustap exec/d; /^bustap profile/d; /^bustap rondo/d; /cat build.functions/d; /cat build.branches/d; /build.run/d; /build.part/d' script
+[ -z "$NO_EXEC" ] || sed -i '/^bustap exec/d; /^bustap profile/d; /^bustap rondo/d; /^bustap depend/d; /cat build.smooth.txt/d; /cat build.functions/d; /cat build.branches/d; /build.run/d; /build.part/d' script
 set -x
 # shellcheck disable=SC1091
 . ./script >out 2>&1 || { cat out; exit 1; }
@@ -47,6 +47,7 @@ if [ -z "$NO_EXEC" ]; then
     grep -q '^build/run.dcfg.json.gz: good' out
     grep -q '^0x[0-9a-f]*  conditional  *8640  91.67 %  *7[0-9][0-9]  loops.c:21  multiply+' out
     grep -q '^ *74300  .* %  *74300  *5  loops   multiply$' out
+    [ "$(grep -Ec '^ *[0-9.]+ % .* (WAR WAW  privatizable  smooth.c:2[56]|independent   smooth.c:2[79]|serial  *smooth.c:15|reduction  *smooth.c:3[89]) ' out)" = 7 ]
 fi
 
 # from a capture to caches

@@ -28,6 +28,20 @@ __attribute__((noipa)) static void scratch(int n)
         b[i] = buffer[a[i] & 7];
     }
 }
+__attribute__((noipa)) static void cases(int n)
+{
+    for (int i = 0; i < n; i++)
+        switch (a[i] % 7) {
+        case 0: b[i] = a[i] + 1; break;
+        case 1: b[i] = a[i] * 3; break;
+        case 2: b[i] = a[i] ^ 5; break;
+        case 3: b[i] = a[i] << 2; break;
+        case 4: b[i] = -a[i]; break;
+        case 5: b[i] = a[i] / 3; break;
+        default: b[i] = h[i & 63]; break;
+        }
+}
+__attribute__((noipa)) static void shift(int n) { for (int i = 0; i < n - 1; i++) a[i] = a[i] + a[i + 1]; }
 int main(void)
 {
     struct node *list = NULL;
@@ -35,15 +49,16 @@ int main(void)
         struct node *p = malloc(sizeof *p);
         *p = (struct node){list, i};
         list = p;
-        a[i] = i * 7;
+        a[i] = i;
         x[i] = 1 + 1e-6 * i;
     }
-    each(N); stencil(N); histogram(N); far(N); prefix(N); scratch(N);
+    each(N); cases(N); shift(N); stencil(N); histogram(N); far(N); prefix(N); scratch(N);
     printf("%d %g %d %u %d %d\n", sum(N), product(N), walk(list), chaos(N), compact(N), h[7]);
     return 0;
 }
 C
 cat >expected <<'E2'
+cases independent
 chaos serial
 compact serial
 each independent
@@ -52,6 +67,7 @@ histogram reduction
 prefix serial
 product reduction
 scratch privatizable
+shift privatizable
 stencil independent
 sum reduction
 walk serial
@@ -74,7 +90,7 @@ for loop in report["loops"]:
        (name not in loops or loop["instructions"] > loops[name]["instructions"]):
         loops[name] = loop
 for name, loop in loops.items():
-    print(name, loop["verdict"])
+    print(name, loop["verdict"] if loop["entries"] == 1 else "entered %d times" % loop["entries"])
 PY
     diff expected found || { echo "$options"; exit 1; }
 done

@@ -13,6 +13,7 @@ struct step {
     bool has_target;
     bool continues; /* to the next instruction */
     bool has_jumps; /* continues at the targets that the caller knows */
+    bool is_open;   /* an indirect jump without such targets */
     bool is_leader; /* begins a node */
     uint32_t node;
 };
@@ -96,6 +97,7 @@ static struct step describe(const struct walking *walking,
         break;
     }
     step.has_jumps = is_jump_of(settings, first_jump(settings, step.address), step.address);
+    step.is_open = instruction->kind == DECODE_JUMP_INDIRECT && !step.has_jumps;
     return step;
 }
 
@@ -207,7 +209,7 @@ static int arrange(struct walking *walking)
 static uint32_t make_nodes(struct walking *walking, struct code_node *nodes)
 {
     uint32_t count = ROOT + 1;
-    nodes[ROOT] = (struct code_node){.start = 0, .end = 0};
+    nodes[ROOT] = (struct code_node){.start = 0};
     for (size_t i = 0; i < walking->count; i++) {
         uint32_t at = (uint32_t)i;
         if (!walking->steps[i].is_leader)
@@ -217,6 +219,7 @@ static uint32_t make_nodes(struct walking *walking, struct code_node *nodes)
             struct step *step = &walking->steps[at];
             step->node = count;
             nodes[count].end = step->end;
+            nodes[count].is_open = step->is_open;
             at = step->continues ? find_step(walking, step->end) : DIGRAPH_NONE;
         } while (at != DIGRAPH_NONE && !walking->steps[at].is_leader);
         count++;

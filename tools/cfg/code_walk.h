@@ -16,6 +16,7 @@
 /* A basic block. Node 0 is the walk's root: it has no code, and leads to the entries. */
 struct code_node {
     uint64_t start, end; /* end: after its last instruction */
+    bool is_open;        /* it ends with an indirect jump of which no target is known */
 };
 
 /* An indirect jump or a call, and where it led. */

@@ -15,12 +15,10 @@ struct entered_function {
 
 struct feed_thread {
     uint32_t number;
-    uint32_t chain; /* active loops of the current call, or CHAIN_UNKNOWN */
-    bool is_called; /* a call leads to the next block, perhaps through stubs */
-    uint8_t ending; /* of the last block */
-    uint64_t jump;  /* address of its last instruction */
-    uint32_t place;
-    uint32_t function;          /* FUNCTION_NONE: nothing was executed yet */
+    uint32_t chain;             /* active loops of the current call, or CHAIN_UNKNOWN */
+    bool is_called;             /* a call leads to the next block, perhaps through stubs */
+    uint32_t place;             /* of the last block's last instruction */
+    struct feed_origin origin;  /* of the next block */
     struct feed_block **blocks; /* by number, since the last flush of the code cache */
     size_t block_count;
     unsigned flushes;
@@ -79,7 +77,7 @@ static struct feed_thread *thread_of(struct depend_feed *feed, unsigned number)
         return NULL;
     thread->number = number;
     thread->chain = CHAIN_UNKNOWN;
-    thread->function = FUNCTION_NONE;
+    thread->origin.function = FUNCTION_NONE;
     return larger[feed->thread_count++] = thread;
 }
 
@@ -323,21 +321,12 @@ static int execute_operations(struct execution *execution, struct feed_block *bl
     return result;
 }
 
-/* Makes the walk of the block's function know how the block was reached. 0 or BT_MEMORY. */
-static int arrive(struct execution *execution, const struct feed_block *block)
-{
-    struct feed_thread *thread = execution->thread;
-    if (thread->ending == FEED_JUMPS && thread->function == block->function->number &&
-        feed_flow_jump(execution->feed->flow, block->function, thread->jump, block->address) < 0)
-        return BT_MEMORY;
-    return 0;
-}
-
 static int execute(struct execution *execution, struct feed_block *block, unsigned instructions)
 {
     struct feed_thread *thread = execution->thread;
     const bool is_whole = instructions == block->instruction_count;
-    const bool is_elsewhere = thread->is_called || thread->function != block->function->number;
+    const bool is_elsewhere =
+        thread->is_called || thread->origin.function != block->function->number;
     int result = 0;
     if (execution->feed->entered && is_elsewhere && block->begins_function &&
         block->function->is_detail)
@@ -348,10 +337,10 @@ static int execute(struct execution *execution, struct feed_block *block, unsign
         result = execute_operations(execution, block, instructions);
     execution->feed->instructions += instructions;
     execution->expander->instructions += instructions;
-    thread->ending = is_whole ? block->ending : (uint8_t)FEED_FLOWS;
-    thread->jump = block->jump;
     thread->place = block->place;
-    thread->function = block->function->number;
+    thread->origin = (struct feed_origin){.function = block->function->number,
+                                          .ending = is_whole ? block->ending : (uint8_t)FEED_FLOWS,
+                                          .jump = block->jump};
     if (is_whole && block->transfer)
         transfer(execution, block);
     return result;
@@ -374,9 +363,8 @@ static int reserve_block(struct feed_thread *thread, uint32_t number)
 
 static struct feed_block *make_block(struct execution *execution)
 {
-    const struct feed_thread *thread = execution->thread;
     return feed_block_new(execution->block, execution->feed->flow, execution->feed->places,
-                          thread->function, thread->ending == FEED_CALLS);
+                          &execution->thread->origin);
 }
 
 /* The block with a number, as the thread executes it now. NULL: no memory. */
@@ -388,7 +376,8 @@ static struct feed_block *find_block(struct execution *execution, uint32_t numbe
     struct feed_block *block = thread->blocks[number];
     if (!block)
         block = thread->blocks[number] = make_block(execution);
-    if (!block || arrive(execution, block) < 0)
+    if (!block || feed_block_arrive(execution->feed->flow, block->function, block->address,
+                                    &thread->origin) < 0)
         return NULL;
     if (block->version != block->function->version) {
         free(block);
@@ -407,7 +396,8 @@ static int take_whole(struct execution *execution, size_t count)
         struct feed_thread *thread = execution->thread;
         struct feed_block *block = number < thread->block_count ? thread->blocks[number] : NULL;
         execution->block = code_cache_block(cache, number);
-        if (!block || thread->ending == FEED_JUMPS || block->version != block->function->version)
+        if (!block || thread->origin.ending == FEED_JUMPS ||
+            block->version != block->function->version)
             block = find_block(execution, number);
         if (!block)
             return BT_MEMORY;
@@ -468,9 +458,10 @@ int depend_feed_kernel_write(struct depend_feed *feed, unsigned processor, uint6
     struct depend_site site;
     if (!thread)
         return BT_MEMORY;
-    if (!to || thread->function == FUNCTION_NONE || address >= UINT64_C(1) << 32)
+    if (!to || thread->origin.function == FUNCTION_NONE || address >= UINT64_C(1) << 32)
         return 0;
-    depend_site_init(&site, thread->place, feed->flow->by_number[thread->function]->is_detail);
+    depend_site_init(&site, thread->place,
+                     feed->flow->by_number[thread->origin.function]->is_detail);
     depend_write_range(feed->depend, to, &site, address, 1, size);
     return 0;
 }
@@ -488,6 +479,6 @@ int depend_feed_signal(struct depend_feed *feed, unsigned processor, uint64_t st
     depend_call(feed->depend, to, stack);
     thread->chain = FEED_CHAIN_NONE;
     thread->is_called = true;
-    thread->ending = FEED_CALLS;
+    thread->origin.ending = FEED_CALLS;
     return 0;
 }

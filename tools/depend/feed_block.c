@@ -144,10 +144,18 @@ static const struct feed_operation *find_transfer(const struct feed_block *made)
     return found;
 }
 
-struct feed_block *feed_block_new(const struct block *block, struct feed_flow *flow,
-                                  struct code_places *places, uint32_t before, bool is_entered)
+int feed_block_arrive(struct feed_flow *flow, struct feed_function *function, uint64_t address,
+                      const struct feed_origin *origin)
 {
-    const uint32_t number = functions_at(flow->functions, block->address, is_entered, before);
+    const bool is_jump = origin->ending == FEED_JUMPS && origin->function == function->number;
+    return is_jump ? feed_flow_jump(flow, function, origin->jump, address) : 0;
+}
+
+struct feed_block *feed_block_new(const struct block *block, struct feed_flow *flow,
+                                  struct code_places *places, const struct feed_origin *origin)
+{
+    const uint32_t number = functions_at(flow->functions, block->address,
+                                         origin->ending == FEED_CALLS, origin->function);
     struct feed_function *function =
         number == FUNCTION_NONE ? NULL : feed_flow_function(flow, number);
     const size_t most = (size_t)block->record_count + block->special_count;
@@ -168,7 +176,9 @@ struct feed_block *feed_block_new(const struct block *block, struct feed_flow *f
                             .flow = flow,
                             .places = places,
                             .is_detail = function->is_detail};
-    if (feed_flow_reach(flow, function, block->address) < 0 || add_operations(&making) < 0) {
+    /* a jump comes first: what is reached otherwise becomes an entry, which no loop contains */
+    if (feed_block_arrive(flow, function, block->address, origin) < 0 ||
+        feed_flow_reach(flow, function, block->address) < 0 || add_operations(&making) < 0) {
         free(made);
         return NULL;
     }

@@ -48,9 +48,19 @@ struct feed_block {
     struct feed_operation operations[];
 };
 
-/* Makes a block. before: number of the function that was executed before it, or FUNCTION_NONE;
- * is_entered: a call led to it. NULL: no memory. Free with free(). */
+/* What a thread executed before a block. */
+struct feed_origin {
+    uint32_t function; /* number, or FUNCTION_NONE: nothing */
+    uint8_t ending;    /* enum feed_ending, of the block before */
+    uint64_t jump;     /* address of that block's last instruction */
+};
+
+/* Makes a block. NULL: no memory. Free with free(). */
 struct feed_block *feed_block_new(const struct block *block, struct feed_flow *flow,
-                                  struct code_places *places, uint32_t before, bool is_entered);
+                                  struct code_places *places, const struct feed_origin *origin);
+
+/* Makes the walk of a function know how an address of it was reached. 0 or BT_MEMORY. */
+int feed_block_arrive(struct feed_flow *flow, struct feed_function *function, uint64_t address,
+                      const struct feed_origin *origin);
 
 #endif

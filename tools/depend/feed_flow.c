@@ -272,7 +272,9 @@ uint32_t feed_flow_chain(const struct feed_function *function, uint64_t address,
     *is_head = *begins_node = false;
     if (node == DIGRAPH_NONE)
         return FEED_CHAIN_NONE;
-    const uint32_t loop = code_walk_loop(walk, node);
+    /* a jump whose targets are not known yet does not leave the loop before it is executed */
+    const uint32_t loop =
+        code_walk_loop(walk, walk->nodes[node].is_open ? walk->dominators.immediate[node] : node);
     *begins_node = walk->nodes[node].start == address;
     *is_head = *begins_node && loop != LOOPS_NONE && walk->loops.loops[loop].head == node;
     return loop == LOOPS_NONE ? FEED_CHAIN_NONE : function->chains[loop];

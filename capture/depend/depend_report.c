@@ -3,8 +3,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define REASON_BYTES 200u
+#define DESCRIBED_BYTES 120u /* a longer name is cut */
+#define REASON_BYTES    (2 * DESCRIBED_BYTES + 80u)
 
 /* The numbers of the engine's places and loops in the result. */
 struct reporting {
@@ -99,13 +101,16 @@ static bool is_worse(const struct depend_pair *pair, const struct depend_pair *t
            (pair->least == than->least && pair->count > than->count);
 }
 
-/* The place of a context: FILE:LINE, or what is known. */
-static void describe(const struct reporting *reporting, uint32_t context, char *text, size_t size)
+/* The place of a context, in words: a line of the loop's own file without its name. */
+static void describe(const struct reporting *reporting, const char *own, uint32_t context,
+                     char *text, size_t size)
 {
     const struct depend_report *report = reporting->report;
     const struct dependence_place place =
         report->place(report->context, depend_context(reporting->depend, context)->place);
-    if (place.line > 0)
+    if (place.line > 0 && own && place.file && strcmp(own, place.file) != 0)
+        snprintf(text, size, "%s:%" PRIu32, dependences_file_name(place.file), place.line);
+    else if (place.line > 0)
         snprintf(text, size, "line %" PRIu32, place.line);
     else
         snprintf(text, size, "%s 0x%" PRIx64, place.function ? place.function : "instruction",
@@ -117,9 +122,12 @@ static int explain(const struct judgement *judgement, const struct depend_pair *
 {
     static const char *const verbs[DEPEND_KINDS][2] = {
         {"reads", "wrote"}, {"writes", "read"}, {"writes", "wrote"}};
-    char sink[64], source[64], text[REASON_BYTES];
-    describe(judgement->reporting, pair->sink, sink, sizeof sink);
-    describe(judgement->reporting, pair->source, source, sizeof source);
+    char sink[DESCRIBED_BYTES], source[DESCRIBED_BYTES], text[REASON_BYTES];
+    const struct depend_report *report = judgement->reporting->report;
+    const char *own =
+        report->place(report->context, report->head(report->context, pair->loop)).file;
+    describe(judgement->reporting, own, pair->sink, sink, sizeof sink);
+    describe(judgement->reporting, own, pair->source, source, sizeof source);
     snprintf(text, sizeof text,
              "%s %s what %s %s %" PRIu64 " iteration%s before (%" PRIu64 " times)", sink,
              verbs[pair->kind][0], source, verbs[pair->kind][1], pair->least,

@@ -189,4 +189,7 @@ void dependences_sum_up(struct dependences *dependences);
 /* The mean distance of a carried row, in iterations. */
 double dependence_mean(const struct dependence *row);
 
+/* The last part of a path; NULL for NULL. */
+const char *dependences_file_name(const char *path);
+
 #endif

@@ -16,7 +16,4 @@ const char *dependences_look(const struct dependences *dependences, uint32_t pla
 const char *dependences_look_distance(const struct dependence *row,
                                       char text[DEPENDENCES_DISTANCE_BYTES]);
 
-/* The last part of a path; NULL for NULL. */
-const char *dependences_file_name(const char *path);
-
 #endif

@@ -21,8 +21,7 @@ static bool is_hidden(void *context, const struct depend_pair *pair)
     const uint32_t sink = depend_context(run->depend, pair->sink)->place;
     const uint32_t source = depend_context(run->depend, pair->source)->place;
     return !run->settings->all &&
-           place_roles_hide((enum depend_kind)pair->kind, (enum place_role)places[sink].role,
-                            (enum place_role)places[source].role);
+           place_roles_hide((enum depend_kind)pair->kind, &places[sink], &places[source]);
 }
 
 static bool is_detail(void *context, uint32_t function)

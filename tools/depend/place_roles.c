@@ -3,6 +3,7 @@
 #include "capture/exec/translate/decode.h"
 
 #include <Zydis/Zydis.h>
+#include <string.h>
 
 /* Registers that a function must preserve (System V ABI for x86-64, figure 3.4). */
 #define PRESERVED                                                                                  \
@@ -19,6 +20,8 @@ enum place_role place_role_of(const uint8_t *code, size_t size)
         return PLACE_CALL;
     case DECODE_RETURN:
         return PLACE_RETURN;
+    case DECODE_JUMP_INDIRECT:
+        return instruction.access_count > 0 ? PLACE_JUMP : PLACE_PLAIN;
     default:
         break;
     }
@@ -32,16 +35,32 @@ enum place_role place_role_of(const uint8_t *code, size_t size)
     return PLACE_PLAIN;
 }
 
-static bool is_transfer(enum place_role role)
+/* A return address or a saved register. */
+static bool is_saved(const struct code_place *place)
 {
-    return role != PLACE_PLAIN;
+    return place->role != PLACE_PLAIN && place->role != PLACE_JUMP;
 }
 
-bool place_roles_hide(enum depend_kind kind, enum place_role sink, enum place_role source)
+static bool is_dynamic_linker(const struct module *module)
+{
+    const char *name = module ? strrchr(module->path, '/') : NULL;
+    return name && (strncmp(name, "/ld-linux", 9) == 0 || strncmp(name, "/ld-musl", 8) == 0);
+}
+
+/* A call through a table of addresses, where the dynamic linker enters them at a first call. */
+static bool is_linked(const struct code_place *caller, const struct code_place *linker)
+{
+    return (caller->role == PLACE_JUMP || caller->role == PLACE_CALL) &&
+           is_dynamic_linker(linker->module) && !is_dynamic_linker(caller->module);
+}
+
+bool place_roles_hide(enum depend_kind kind, const struct code_place *sink,
+                      const struct code_place *source)
 {
     if (kind == DEPEND_RAW)
-        return (sink == PLACE_RETURN && source == PLACE_CALL) ||
-               (sink == PLACE_RESTORE && source == PLACE_SAVE);
+        return (sink->role == PLACE_RETURN && source->role == PLACE_CALL) ||
+               (sink->role == PLACE_RESTORE && source->role == PLACE_SAVE) ||
+               is_linked(sink, source);
     /* The memory is reused: whose it was before does not matter. */
-    return is_transfer(sink) || is_transfer(source);
+    return is_saved(sink) || is_saved(source) || (kind == DEPEND_WAR && is_linked(source, sink));
 }

@@ -60,6 +60,11 @@ bool depend_is_on_stack(const struct depend_thread *thread, uint64_t address);
 void depend_call(struct depend *depend, struct depend_thread *thread, uint64_t slot);
 void depend_return(struct depend *depend, struct depend_thread *thread, uint64_t slot);
 
+/* The number of calls of the thread that have not returned; and that only the first `calls` of them
+ * remain: the others were left without a return (longjmp). */
+size_t depend_calls(const struct depend_thread *thread);
+void depend_leave_calls(struct depend *depend, struct depend_thread *thread, size_t calls);
+
 /* Loops of the thread's current call, outermost first. Numbers are the front end's, small. */
 unsigned depend_loops(const struct depend_thread *thread);
 uint32_t depend_loop_at(const struct depend_thread *thread, unsigned depth);

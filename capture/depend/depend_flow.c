@@ -195,6 +195,17 @@ void depend_call(struct depend *depend, struct depend_thread *thread, uint64_t s
     forget_below(depend, thread, slot);
 }
 
+size_t depend_calls(const struct depend_thread *thread)
+{
+    return thread->frame_count;
+}
+
+void depend_leave_calls(struct depend *depend, struct depend_thread *thread, size_t calls)
+{
+    if (depend->counts && calls < thread->frame_count)
+        pop_frames(depend, thread, calls);
+}
+
 void depend_return(struct depend *depend, struct depend_thread *thread, uint64_t slot)
 {
     if (!depend->counts)

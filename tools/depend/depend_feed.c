@@ -22,6 +22,8 @@ struct feed_thread {
     struct feed_block **blocks; /* by number, since the last flush of the code cache */
     size_t block_count;
     unsigned flushes;
+    struct feed_call *callers; /* of the engine's calls */
+    size_t caller_capacity;
     struct entered_function *entered;
     size_t entered_count, entered_capacity;
 };
@@ -55,6 +57,7 @@ void depend_feed_clear(struct depend_feed *feed)
     for (size_t i = 0; i < feed->thread_count; i++) {
         forget_blocks(feed->threads[i]);
         free(feed->threads[i]->blocks);
+        free(feed->threads[i]->callers);
         free(feed->threads[i]->entered);
         free(feed->threads[i]);
     }
@@ -252,7 +255,7 @@ static int enter_function(struct execution *execution, const struct feed_block *
         return BT_MEMORY;
     thread->entered = larger;
     larger[thread->entered_count++] = (struct entered_function){
-        .function = block->function->number, .frames = execution->to->frame_count};
+        .function = block->function->number, .frames = depend_calls(execution->to)};
     execution->feed->entered(execution->feed->context, block->function->number);
     return 0;
 }
@@ -269,23 +272,68 @@ static void find_stack(struct execution *execution, uint64_t slot)
     depend_set_stack(to, begin, end);
 }
 
-static void transfer(struct execution *execution, const struct feed_block *block)
+static struct feed_calls calls_of(const struct execution *execution)
+{
+    return (struct feed_calls){.calls = execution->thread->callers,
+                               .count = depend_calls(execution->to)};
+}
+
+/* Notes what has made the latest call. 0 or BT_MEMORY. */
+static int note_caller(struct execution *execution, struct feed_call caller)
+{
+    struct feed_thread *thread = execution->thread;
+    const size_t calls = depend_calls(execution->to);
+    struct feed_call *larger =
+        grow_array(thread->callers, &thread->caller_capacity, calls, sizeof *larger);
+    if (!larger)
+        return BT_MEMORY;
+    thread->callers = larger;
+    if (calls > 0)
+        larger[calls - 1] = caller;
+    return 0;
+}
+
+/* A jump has led into the middle of another function. If that has made a call which has not
+ * returned, this is longjmp(): the calls since then have ended. */
+static void leave_calls(struct execution *execution, const struct feed_block *block)
+{
+    struct feed_thread *thread = execution->thread;
+    const struct feed_calls calls = calls_of(execution);
+    const struct feed_call *call = feed_call_of(&calls, block->function->number);
+    if (!call)
+        return;
+    const size_t remaining = (size_t)(call - thread->callers);
+    depend_leave_calls(execution->feed->depend, execution->to, remaining);
+    thread->chain = CHAIN_UNKNOWN;
+    if (execution->feed->left)
+        leave_functions(execution->feed, thread, remaining);
+}
+
+static int transfer(struct execution *execution, const struct feed_block *block)
 {
     struct depend_feed *feed = execution->feed;
     const uint64_t slot = address_of(execution, block->transfer);
+    int result = 0;
     find_stack(execution, slot);
     if (block->ending == FEED_CALLS) {
         depend_call(feed->depend, execution->to, slot);
         execution->thread->chain = FEED_CHAIN_NONE;
         execution->thread->is_called = true;
+        result = note_caller(execution, (struct feed_call){.function = block->function->number,
+                                                           .address = block->jump});
     } else {
+        const size_t before = depend_calls(execution->to);
         depend_return(feed->depend, execution->to, slot);
+        const size_t calls = depend_calls(execution->to);
+        if (calls < before) /* code without symbols is of the function before it */
+            execution->thread->origin.function = execution->thread->callers[calls].function;
         execution->thread->chain = CHAIN_UNKNOWN;
         execution->thread->is_called = false;
     }
     if (feed->left)
         leave_functions(feed, execution->thread,
-                        execution->to->frame_count - (block->ending == FEED_CALLS));
+                        depend_calls(execution->to) - (block->ending == FEED_CALLS));
+    return result;
 }
 
 /* --- blocks ------------------------------------------------------------------------------------
@@ -328,6 +376,9 @@ static int execute(struct execution *execution, struct feed_block *block, unsign
     const bool is_elsewhere =
         thread->is_called || thread->origin.function != block->function->number;
     int result = 0;
+    if (thread->origin.ending == FEED_JUMPS && !block->begins_function &&
+        thread->origin.function != block->function->number)
+        leave_calls(execution, block);
     if (execution->feed->entered && is_elsewhere && block->begins_function &&
         block->function->is_detail)
         result = enter_function(execution, block);
@@ -341,8 +392,8 @@ static int execute(struct execution *execution, struct feed_block *block, unsign
     thread->origin = (struct feed_origin){.function = block->function->number,
                                           .ending = is_whole ? block->ending : (uint8_t)FEED_FLOWS,
                                           .jump = block->jump};
-    if (is_whole && block->transfer)
-        transfer(execution, block);
+    if (is_whole && block->transfer && result == 0)
+        result = transfer(execution, block);
     return result;
 }
 
@@ -363,21 +414,23 @@ static int reserve_block(struct feed_thread *thread, uint32_t number)
 
 static struct feed_block *make_block(struct execution *execution)
 {
+    const struct feed_calls calls = calls_of(execution);
     return feed_block_new(execution->block, execution->feed->flow, execution->feed->places,
-                          &execution->thread->origin);
+                          &execution->thread->origin, &calls);
 }
 
 /* The block with a number, as the thread executes it now. NULL: no memory. */
 static struct feed_block *find_block(struct execution *execution, uint32_t number)
 {
     struct feed_thread *thread = execution->thread;
+    const struct feed_calls calls = calls_of(execution);
     if (reserve_block(thread, number) < 0)
         return NULL;
     struct feed_block *block = thread->blocks[number];
     if (!block)
         block = thread->blocks[number] = make_block(execution);
     if (!block || feed_block_arrive(execution->feed->flow, block->function, block->address,
-                                    &thread->origin) < 0)
+                                    &thread->origin, &calls) < 0)
         return NULL;
     if (block->version != block->function->version) {
         free(block);
@@ -480,5 +533,6 @@ int depend_feed_signal(struct depend_feed *feed, unsigned processor, uint64_t st
     thread->chain = FEED_CHAIN_NONE;
     thread->is_called = true;
     thread->origin.ending = FEED_CALLS;
-    return 0;
+    return note_caller(&execution, (struct feed_call){.function = thread->origin.function,
+                                                      .address = thread->origin.jump});
 }

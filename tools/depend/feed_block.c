@@ -144,15 +144,31 @@ static const struct feed_operation *find_transfer(const struct feed_block *made)
     return found;
 }
 
-int feed_block_arrive(struct feed_flow *flow, struct feed_function *function, uint64_t address,
-                      const struct feed_origin *origin)
+const struct feed_call *feed_call_of(const struct feed_calls *calls, uint32_t function)
 {
-    const bool is_jump = origin->ending == FEED_JUMPS && origin->function == function->number;
-    return is_jump ? feed_flow_jump(flow, function, origin->jump, address) : 0;
+    for (size_t i = calls->count; i-- > 0;)
+        if (calls->calls[i].function == function)
+            return &calls->calls[i];
+    return NULL;
+}
+
+int feed_block_arrive(struct feed_flow *flow, struct feed_function *function, uint64_t address,
+                      const struct feed_origin *origin, const struct feed_calls *calls)
+{
+    if (origin->ending != FEED_JUMPS)
+        return 0;
+    if (origin->function == function->number)
+        return feed_flow_jump(flow, function, origin->jump, address);
+    if (function->version == 0 || code_walk_find(&function->walk, address) != DIGRAPH_NONE)
+        return 0;
+    /* an exception continues where the call that it leaves does not return */
+    const struct feed_call *call = feed_call_of(calls, function->number);
+    return call ? feed_flow_jump(flow, function, call->address, address) : 0;
 }
 
 struct feed_block *feed_block_new(const struct block *block, struct feed_flow *flow,
-                                  struct code_places *places, const struct feed_origin *origin)
+                                  struct code_places *places, const struct feed_origin *origin,
+                                  const struct feed_calls *calls)
 {
     const uint32_t number = functions_at(flow->functions, block->address,
                                          origin->ending == FEED_CALLS, origin->function);
@@ -177,7 +193,7 @@ struct feed_block *feed_block_new(const struct block *block, struct feed_flow *f
                             .places = places,
                             .is_detail = function->is_detail};
     /* a jump comes first: what is reached otherwise becomes an entry, which no loop contains */
-    if (feed_block_arrive(flow, function, block->address, origin) < 0 ||
+    if (feed_block_arrive(flow, function, block->address, origin, calls) < 0 ||
         feed_flow_reach(flow, function, block->address) < 0 || add_operations(&making) < 0) {
         free(made);
         return NULL;

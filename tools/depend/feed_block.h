@@ -48,6 +48,12 @@ struct feed_block {
     struct feed_operation operations[];
 };
 
+/* A call instruction and its function. */
+struct feed_call {
+    uint32_t function; /* number, or FUNCTION_NONE */
+    uint64_t address;
+};
+
 /* What a thread executed before a block. */
 struct feed_origin {
     uint32_t function; /* number, or FUNCTION_NONE: nothing */
@@ -55,12 +61,22 @@ struct feed_origin {
     uint64_t jump;     /* address of that block's last instruction */
 };
 
+/* The calls of a thread that have not returned, the latest last. */
+struct feed_calls {
+    const struct feed_call *calls;
+    size_t count;
+};
+
+/* The latest of a function's calls. NULL: there is none. */
+const struct feed_call *feed_call_of(const struct feed_calls *calls, uint32_t function);
+
 /* Makes a block. NULL: no memory. Free with free(). */
 struct feed_block *feed_block_new(const struct block *block, struct feed_flow *flow,
-                                  struct code_places *places, const struct feed_origin *origin);
+                                  struct code_places *places, const struct feed_origin *origin,
+                                  const struct feed_calls *calls);
 
 /* Makes the walk of a function know how an address of it was reached. 0 or BT_MEMORY. */
 int feed_block_arrive(struct feed_flow *flow, struct feed_function *function, uint64_t address,
-                      const struct feed_origin *origin);
+                      const struct feed_origin *origin, const struct feed_calls *calls);
 
 #endif

@@ -130,7 +130,7 @@ static void explain(const struct loop_values *values, unsigned variable, char *t
                                         [VALUE_XOR] = "an exclusive or",
                                         [VALUE_MINIMUM] = "a minimum",
                                         [VALUE_MAXIMUM] = "a maximum",
-                                        [VALUE_SELECT] = "a minimum or maximum"};
+                                        [VALUE_EXTREME] = "a minimum or maximum"};
     const char *name = ZydisRegisterGetString(
         variable < 16 ? (ZydisRegister)(ZYDIS_REGISTER_RAX + variable)
                       : (ZydisRegister)(ZYDIS_REGISTER_XMM0 + variable - 16));

@@ -1,10 +1,18 @@
 #include "tools/depend/loop_values.h"
 
+#include "tools/depend/callee_registers.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #define NODES_MAX  2000u
 #define SWEEPS_MAX 50u /* over the nodes of a loop; values change a few times only */
+#define CALLEES    64u /* whose registers are remembered */
+
+struct callee {
+    uint64_t function;
+    struct callee_registers registers;
+};
 
 /* The analysis of one loop. */
 struct analysis {
@@ -16,20 +24,11 @@ struct analysis {
     uint32_t *nodes;          /* of the loop, in reverse postorder but for inner back edges */
     struct value_state *ends; /* at the end of each of them */
     bool *is_reached;         /* ends[] is valid */
-    uint32_t *index;          /* by node of the walk: its index in nodes; or count */
+    struct callee callees[CALLEES];
+    unsigned callee_count;
+    struct value_branch *branches; /* of each of them */
+    uint32_t *index;               /* by node of the walk: its index in nodes; or count */
 };
-
-static bool decode_at(loop_values_read *read, void *context, uint64_t address,
-                      struct value_instruction *instruction)
-{
-    ZydisDecoder decoder;
-    const uint8_t *code;
-    const size_t size = read(context, address, &code);
-    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-    instruction->address = address;
-    return size > 0 && ZYAN_SUCCESS(ZydisDecoderDecodeFull(
-                           &decoder, code, size, &instruction->decoded, instruction->operands));
-}
 
 /* --- flow --------------------------------------------------------------------------------------
  */
@@ -37,16 +36,21 @@ static bool decode_at(loop_values_read *read, void *context, uint64_t address,
 typedef void instruction_function(struct analysis *analysis, struct value_state *state,
                                   const struct value_instruction *instruction);
 
-static void each_instruction(struct analysis *analysis, uint32_t node, struct value_state *state,
-                             instruction_function *function)
+/* Returns what the node's last instruction is. */
+static struct value_branch each_instruction(struct analysis *analysis, uint32_t node,
+                                            struct value_state *state,
+                                            instruction_function *function)
 {
     struct value_instruction instruction;
+    struct value_branch branch = {.is_equality = false};
     uint64_t address = analysis->walk->nodes[node].start;
     while (address < analysis->walk->nodes[node].end &&
-           decode_at(analysis->read, analysis->context, address, &instruction)) {
+           callee_decode(&instruction, address, analysis->read, analysis->context)) {
         function(analysis, state, &instruction);
+        branch = value_branch_of(&instruction);
         address += instruction.decoded.length;
     }
+    return branch;
 }
 
 static void see(struct analysis *analysis, struct value_state *state,
@@ -56,25 +60,32 @@ static void see(struct analysis *analysis, struct value_state *state,
     value_flow_see(&analysis->values->flow, instruction);
 }
 
+static struct callee_registers registers_of(struct analysis *analysis, uint64_t function)
+{
+    for (unsigned i = 0; i < analysis->callee_count; i++)
+        if (analysis->callees[i].function == function)
+            return analysis->callees[i].registers;
+    const struct callee found = {function,
+                                 callee_registers(function, analysis->read, analysis->context)};
+    if (analysis->callee_count < CALLEES)
+        analysis->callees[analysis->callee_count++] = found;
+    return found.registers;
+}
+
+static void find_callee(void *context, const struct value_instruction *call, value_set *arguments,
+                        value_set *clobbered)
+{
+    struct analysis *analysis = context;
+    const struct callee_registers found =
+        registers_of(analysis, callee_of(call, analysis->read, analysis->context));
+    *arguments = found.arguments;
+    *clobbered = found.clobbered;
+}
+
 static void execute(struct analysis *analysis, struct value_state *state,
                     const struct value_instruction *instruction)
 {
     value_flow_execute(&analysis->values->flow, state, instruction);
-}
-
-static void join(struct value_state *state, const struct value_state *other)
-{
-    for (unsigned i = 0; i < VALUE_STORED; i++)
-        state->values[i] = value_join(&state->values[i], &other->values[i]);
-    state->flags |= other->flags;
-}
-
-static bool is_equal(const struct value_state *a, const struct value_state *b)
-{
-    for (unsigned i = 0; i < VALUE_STORED; i++)
-        if (!value_is_equal(&a->values[i], &b->values[i]))
-            return false;
-    return a->flags == b->flags;
 }
 
 /* What a node begins with. False: it is not reached yet. */
@@ -91,10 +102,12 @@ static bool begin_node(const struct analysis *analysis, uint32_t number, struct 
         const uint32_t before = analysis->index[graph->predecessors[i]];
         if (before == analysis->loop->node_count || !analysis->is_reached[before])
             continue;
+        struct value_state end = analysis->ends[before];
+        value_state_follow(&end, &analysis->branches[before], analysis->walk->nodes[node].start);
         if (is_reached)
-            join(state, &analysis->ends[before]);
+            value_state_join(&analysis->values->flow, state, &end);
         else
-            *state = analysis->ends[before];
+            *state = end;
         is_reached = true;
     }
     return is_reached;
@@ -109,8 +122,8 @@ static bool sweep(struct analysis *analysis)
         if (!begin_node(analysis, i, &state))
             continue;
         value_flow_begin_block(&analysis->values->flow);
-        each_instruction(analysis, analysis->nodes[i], &state, execute);
-        if (analysis->is_reached[i] && is_equal(&state, &analysis->ends[i]))
+        analysis->branches[i] = each_instruction(analysis, analysis->nodes[i], &state, execute);
+        if (analysis->is_reached[i] && value_state_is_equal(&state, &analysis->ends[i]))
             continue;
         analysis->ends[i] = state;
         analysis->is_reached[i] = has_changed = true;
@@ -130,7 +143,7 @@ static void join_ends(const struct analysis *analysis, struct value_state *state
         if (is_first)
             *state = analysis->ends[number];
         else
-            join(state, &analysis->ends[number]);
+            value_state_join(&analysis->values->flow, state, &analysis->ends[number]);
         is_first = false;
     }
     if (is_first)
@@ -187,6 +200,17 @@ static value_set find_loaded(const struct value_flow *flow, const struct value_s
     return loaded;
 }
 
+/* Whether a minimum or maximum is compared with something else than what it may become. */
+static bool is_tested_otherwise(const struct value_flow *flow, value_set own)
+{
+    for (unsigned i = 0; i < flow->comparison_count; i++) {
+        const struct value_comparison *pair = &flow->comparisons[i];
+        if (!pair->is_extreme && ((value_all(&pair->left) | value_all(&pair->right)) & own))
+            return true;
+    }
+    return false;
+}
+
 /* Whether the next iteration may compute the value without this one. harmless: variables on which
  * it may depend. */
 static enum loop_value_kind kind_of(const struct analysis *analysis, const struct value *value,
@@ -203,9 +227,22 @@ static enum loop_value_kind kind_of(const struct analysis *analysis, const struc
                              !(value->others & own) && !(rest & ~harmless);
     if (is_combined && value->operation == VALUE_SELECT && !((flow->used | flow->compared) & own))
         return LOOP_VALUE_NONE; /* the last assignment remains; no iteration reads it */
-    const bool is_used =
-        (flow->used & own) || ((flow->compared & own) && value->operation != VALUE_SELECT);
-    return is_combined && !is_used ? LOOP_VALUE_REDUCTION : LOOP_VALUE_SERIAL;
+    const bool is_tested = value->operation == VALUE_EXTREME ? is_tested_otherwise(flow, own)
+                                                             : (flow->compared & own) != 0;
+    return is_combined && value->operation != VALUE_SELECT && !(flow->used & own) && !is_tested
+               ? LOOP_VALUE_REDUCTION
+               : LOOP_VALUE_SERIAL;
+}
+
+/* Registers that a call may take as arguments, as the iteration found them, are used if an
+ * iteration leaves something there. */
+static void use_passed(struct value_flow *flow, const struct value_state *end)
+{
+    for (unsigned i = 0; i < VALUE_REGISTERS; i++)
+        if ((flow->passed & value_set_of(i)) && !value_is_own_or_clobbered(&end->values[i], i)) {
+            flow->used |= value_set_of(i);
+            flow->read |= value_set_of(i);
+        }
 }
 
 static void classify(struct analysis *analysis)
@@ -213,6 +250,7 @@ static void classify(struct analysis *analysis)
     struct loop_values *values = analysis->values;
     struct value_state state;
     join_ends(analysis, &state);
+    use_passed(&values->flow, &state);
     const value_set inductions = find_inductions(&state);
     value_set harmless = inductions;
     for (unsigned i = 0; i < VALUE_STORED; i++)
@@ -274,12 +312,14 @@ static int analyse(struct analysis *analysis, struct bt_error *error)
     analysis->index = malloc((all + 1) * sizeof *analysis->index);
     analysis->ends = malloc((count + 1) * sizeof *analysis->ends);
     analysis->is_reached = calloc(count + 1, sizeof *analysis->is_reached);
-    const bool has_memory = stack && next && analysis->nodes && analysis->index && analysis->ends &&
-                            analysis->is_reached;
+    analysis->branches = calloc(count + 1, sizeof *analysis->branches);
+    const bool has_memory = analysis->branches && stack && next && analysis->nodes &&
+                            analysis->index && analysis->ends && analysis->is_reached;
     if (has_memory) {
         order_nodes(analysis, stack, next);
         for (uint32_t i = 0; i < count; i++)
             each_instruction(analysis, analysis->nodes[i], NULL, see);
+        value_flow_have_seen(&analysis->values->flow);
         for (unsigned i = 0; i < SWEEPS_MAX && sweep(analysis); i++)
             ;
         classify(analysis);
@@ -290,6 +330,7 @@ static int analyse(struct analysis *analysis, struct bt_error *error)
     free(analysis->index);
     free(analysis->ends);
     free(analysis->is_reached);
+    free(analysis->branches);
     return has_memory ? 0 : bt_fail(error, BT_MEMORY, "no memory for the values of a loop");
 }
 
@@ -302,15 +343,20 @@ int loop_values_find(struct loop_values *values, const struct code_walk *walk, u
                                 .read = read,
                                 .context = context};
     memset(values, 0, sizeof *values);
+    values->flow.callee = find_callee;
+    values->flow.context = &analysis;
     values->is_too_large = analysis.loop->node_count > NODES_MAX;
-    return values->is_too_large ? 0 : analyse(&analysis, error);
+    const int result = values->is_too_large ? 0 : analyse(&analysis, error);
+    values->flow.callee = NULL; /* callees are known; the analysis is gone */
+    values->flow.context = NULL;
+    return result;
 }
 
 unsigned loop_values_slot(const struct loop_values *values, uint64_t address,
                           loop_values_read *read, void *context)
 {
     struct value_instruction instruction;
-    if (!decode_at(read, context, address, &instruction))
+    if (!callee_decode(&instruction, address, read, context))
         return VALUE_VARIABLE_NONE;
     return value_flow_slot(&values->flow, &instruction);
 }

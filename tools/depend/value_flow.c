@@ -1,4 +1,4 @@
-#include "tools/depend/value_flow.h"
+#include "tools/depend/value_flow_internal.h"
 
 #include "formats/base/hash_index.h"
 
@@ -9,7 +9,7 @@ static const struct value nothing; /* depends on nothing */
 /* --- variables ---------------------------------------------------------------------------------
  */
 
-static unsigned variable_of(ZydisRegister name)
+unsigned value_variable_of(ZydisRegister name)
 {
     const ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, name);
     switch (ZydisRegisterGetClass(whole)) {
@@ -22,21 +22,6 @@ static unsigned variable_of(ZydisRegister name)
     default:
         return VALUE_VARIABLE_NONE;
     }
-}
-
-static bool is_memory(const ZydisDecodedOperand *operand)
-{
-    return operand->type == ZYDIS_OPERAND_TYPE_MEMORY && operand->mem.type == ZYDIS_MEMOP_TYPE_MEM;
-}
-
-static bool is_read(const ZydisDecodedOperand *operand)
-{
-    return (operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0;
-}
-
-static bool is_written(const ZydisDecodedOperand *operand)
-{
-    return (operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
 }
 
 /* Names a place of the stack frame. */
@@ -61,44 +46,66 @@ static unsigned find_slot(const struct value_flow *flow, const ZydisDecodedOpera
 static unsigned operand_variable(const struct value_flow *flow, const ZydisDecodedOperand *operand)
 {
     if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER)
-        return variable_of(operand->reg.value);
-    if (!is_memory(operand) || !is_slot(operand))
+        return value_variable_of(operand->reg.value);
+    if (!value_operand_is_memory(operand) || !is_slot(operand))
         return VALUE_VARIABLE_NONE;
     const unsigned slot = find_slot(flow, operand);
     return slot < VALUE_SLOTS && !flow->slots[slot].is_exposed ? VALUE_REGISTERS + slot
                                                                : VALUE_VARIABLE_NONE;
 }
 
+/* Sees a place of the stack. */
+static void see_slot(struct value_flow *flow, const ZydisDecodedOperand *operand)
+{
+    const uint16_t size = operand->size / 8;
+    unsigned number = find_slot(flow, operand);
+    if (number == VALUE_SLOTS && flow->slot_count < VALUE_SLOTS) {
+        number = flow->slot_count++;
+        flow->slots[number] = (struct value_slot){.base = (uint8_t)operand->mem.base,
+                                                  .displacement = operand->mem.disp.value};
+    }
+    if (number == VALUE_SLOTS)
+        return;
+    struct value_slot *slot = &flow->slots[number];
+    if (operand->mem.type == ZYDIS_MEMOP_TYPE_AGEN) {
+        slot->is_exposed = true;
+        return;
+    }
+    slot->size = size > slot->size ? size : slot->size;
+    if ((operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0 &&
+        (slot->smallest_write == 0 || size < slot->smallest_write))
+        slot->smallest_write = size;
+}
+
 void value_flow_see(struct value_flow *flow, const struct value_instruction *instruction)
 {
-    for (unsigned i = 0; i < instruction->decoded.operand_count; i++) {
-        const ZydisDecodedOperand *operand = &instruction->operands[i];
-        if (!is_slot(operand))
-            continue;
-        unsigned slot = find_slot(flow, operand);
-        if (slot == VALUE_SLOTS && flow->slot_count < VALUE_SLOTS) {
-            slot = flow->slot_count++;
-            flow->slots[slot] = (struct value_slot){.base = (uint8_t)operand->mem.base,
-                                                    .displacement = operand->mem.disp.value};
+    for (unsigned i = 0; i < instruction->decoded.operand_count; i++)
+        if (is_slot(&instruction->operands[i]))
+            see_slot(flow, &instruction->operands[i]);
+}
+
+void value_flow_have_seen(struct value_flow *flow)
+{
+    for (unsigned i = 0; i < flow->slot_count; i++) {
+        struct value_slot *slot = &flow->slots[i];
+        if (slot->smallest_write > 0 && slot->smallest_write < slot->size)
+            slot->is_exposed = true;
+        for (unsigned k = 0; k < flow->slot_count; k++) {
+            const struct value_slot *other = &flow->slots[k];
+            if (k != i && other->base == slot->base && other->size > 0 && slot->size > 0 &&
+                other->displacement < slot->displacement + slot->size &&
+                slot->displacement < other->displacement + other->size)
+                slot->is_exposed = true;
         }
-        if (slot < VALUE_SLOTS && operand->mem.type == ZYDIS_MEMOP_TYPE_AGEN)
-            flow->slots[slot].is_exposed = true;
     }
 }
 
 unsigned value_flow_slot(const struct value_flow *flow, const struct value_instruction *instruction)
 {
     for (unsigned i = 0; i < instruction->decoded.operand_count; i++)
-        if (is_memory(&instruction->operands[i]))
+        if (value_operand_is_memory(&instruction->operands[i]))
             return operand_variable(flow, &instruction->operands[i]);
     return VALUE_VARIABLE_NONE;
-}
-
-void value_state_begin(struct value_state *state)
-{
-    for (unsigned i = 0; i < VALUE_STORED; i++)
-        state->values[i] = value_of_variable(i);
-    state->flags = 0;
 }
 
 void value_flow_begin_block(struct value_flow *flow)
@@ -122,21 +129,20 @@ value_set value_flow_close(const struct value_flow *flow, value_set set)
 /* --- operands ----------------------------------------------------------------------------------
  */
 
-/* An instruction that is executed. */
-struct executing {
-    struct value_flow *flow;
-    struct value_state *state;
-    const struct value_instruction *instruction;
-};
-
 static struct value register_value(const struct executing *executing, ZydisRegister name)
 {
-    const unsigned variable = variable_of(name);
-    return variable == VALUE_VARIABLE_NONE ? nothing : executing->state->values[variable];
+    const unsigned variable = value_variable_of(name);
+    const struct value_state *state = executing->state;
+    if (variable == VALUE_VARIABLE_NONE)
+        return nothing;
+    if (variable >= VALUE_GENERAL || state->part[variable] == 0 ||
+        ZydisRegisterGetWidth(ZYDIS_MACHINE_MODE_LONG_64, name) / 8 <= state->part[variable])
+        return state->values[variable];
+    return value_of_set(value_all(&state->values[variable]) | state->rest[variable]);
 }
 
-static struct value_operand describe(const struct executing *executing,
-                                     const ZydisDecodedOperand *operand)
+struct value_operand value_describe(const struct executing *executing,
+                                    const ZydisDecodedOperand *operand)
 {
     struct value_operand described = {.base = register_value(executing, operand->mem.base),
                                       .index = register_value(executing, operand->mem.index),
@@ -176,7 +182,7 @@ static unsigned number_load(struct value_flow *flow, uint64_t address)
 static struct value load(struct executing *executing, const ZydisDecodedOperand *operand)
 {
     struct value_flow *flow = executing->flow;
-    const struct value_operand described = describe(executing, operand);
+    const struct value_operand described = value_describe(executing, operand);
     const value_set address = value_all(&described.base) | value_all(&described.index);
     flow->used |= address;
     flow->read |= address;
@@ -206,8 +212,9 @@ static void store(struct executing *executing, const ZydisDecodedOperand *operan
                   const struct value *value)
 {
     struct value_flow *flow = executing->flow;
-    const struct value_operand described = describe(executing, operand);
+    const struct value_operand described = value_describe(executing, operand);
     value_set updated = 0;
+    flow->has_stores = true;
     for (unsigned i = 0; i < flow->load_count; i++) {
         const value_set variable = value_set_of(VALUE_STORED + i);
         if ((value->bases & variable) && (value->operation != VALUE_NONE || value->constant != 0) &&
@@ -222,286 +229,164 @@ static void store(struct executing *executing, const ZydisDecodedOperand *operan
     flow->used |= value_all(value) & ~updated;
 }
 
-static struct value read_operand(struct executing *executing, const ZydisDecodedOperand *operand)
+struct value value_read(struct executing *executing, const ZydisDecodedOperand *operand)
 {
     const unsigned variable = operand_variable(executing->flow, operand);
     struct value value = nothing;
     if (variable != VALUE_VARIABLE_NONE)
-        value = executing->state->values[variable];
-    else if (is_memory(operand))
+        value = operand->type == ZYDIS_OPERAND_TYPE_REGISTER
+                    ? register_value(executing, operand->reg.value)
+                    : executing->state->values[variable];
+    else if (value_operand_is_memory(operand))
         value = load(executing, operand);
     executing->flow->read |= value_all(&value);
     return value;
 }
 
-static void write_operand(struct executing *executing, const ZydisDecodedOperand *operand,
-                          struct value value)
+/* Writes a register, or a part of it. */
+static void write_register(struct value_state *state, unsigned variable, ZydisRegister name,
+                           const struct value *value)
+{
+    const uint8_t bytes = (uint8_t)(ZydisRegisterGetWidth(ZYDIS_MACHINE_MODE_LONG_64, name) / 8);
+    const bool is_high = name >= ZYDIS_REGISTER_AH && name <= ZYDIS_REGISTER_BH;
+    const value_set before = value_all(&state->values[variable]);
+    if (state->compared[0] == variable || state->compared[1] == variable)
+        state->compared[0] = state->compared[1] = VALUE_VARIABLE_NONE;
+    if (variable < VALUE_GENERAL && is_high) {
+        state->values[variable] = value_of_set(value_all(value) | before);
+        return;
+    }
+    if (variable < VALUE_GENERAL) {
+        state->rest[variable] = bytes < 4 ? state->rest[variable] | before : 0;
+        state->part[variable] = bytes < 4 ? bytes : 0;
+    }
+    state->values[variable] = *value;
+}
+
+void value_write(struct executing *executing, const ZydisDecodedOperand *operand,
+                 struct value value)
 {
     const unsigned variable = operand_variable(executing->flow, operand);
     if (!value.is_exact) /* its identity, for is_same() */
         value.constant = value.constant ? value.constant : executing->instruction->address;
     if (variable == ZYDIS_REGISTER_RSP - ZYDIS_REGISTER_RAX)
         return; /* the frame stays where it is */
-    if (variable != VALUE_VARIABLE_NONE)
+    if (variable != VALUE_VARIABLE_NONE && operand->type == ZYDIS_OPERAND_TYPE_REGISTER)
+        write_register(executing->state, variable, operand->reg.value, &value);
+    else if (variable != VALUE_VARIABLE_NONE)
         executing->state->values[variable] = value;
-    else if (is_memory(operand))
+    else if (value_operand_is_memory(operand))
         store(executing, operand, &value);
 }
 
-/* --- instructions ------------------------------------------------------------------------------
+/* --- comparisons -------------------------------------------------------------------------------
  */
 
-/* Begins with. */
-static bool begins(const char *text, const char *with)
+/* A load of the same memory as another one, if nothing is stored in between. */
+static bool is_same_load(const struct value_flow *flow, const struct value *a,
+                         const struct value *b)
 {
-    return strncmp(text, with, strlen(with)) == 0;
-}
-
-/* The operation of an instruction with two sources; *subtracts: the second one is subtracted. */
-static enum value_operation operation_of(const char *name, bool *subtracts)
-{
-    static const struct {
-        const char *prefix;
-        uint8_t operation;
-        bool subtracts;
-    } operations[] = {{"padd", VALUE_ADD, false},       {"add", VALUE_ADD, false},
-                      {"psub", VALUE_ADD, true},        {"sub", VALUE_ADD, true},
-                      {"pmull", VALUE_MULTIPLY, false}, {"mulp", VALUE_MULTIPLY, false},
-                      {"muls", VALUE_MULTIPLY, false},  {"imul", VALUE_MULTIPLY, false},
-                      {"pandn", VALUE_NONE, false},     {"andn", VALUE_NONE, false},
-                      {"pand", VALUE_AND, false},       {"and", VALUE_AND, false},
-                      {"por", VALUE_OR, false},         {"or", VALUE_OR, false},
-                      {"pxor", VALUE_XOR, false},       {"xor", VALUE_XOR, false},
-                      {"pmin", VALUE_MINIMUM, false},   {"min", VALUE_MINIMUM, false},
-                      {"pmax", VALUE_MAXIMUM, false},   {"max", VALUE_MAXIMUM, false}};
-    *subtracts = false;
-    name += *name == 'v';
-    for (unsigned i = 0; i < sizeof operations / sizeof operations[0]; i++)
-        if (begins(name, operations[i].prefix)) {
-            *subtracts = operations[i].subtracts;
-            return (enum value_operation)operations[i].operation;
-        }
-    return VALUE_NONE;
-}
-
-static bool is_constant(const ZydisDecodedOperand *operand)
-{
-    return operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
-}
-
-static bool is_same_register(const ZydisDecodedOperand *a, const ZydisDecodedOperand *b)
-{
-    return a->type == ZYDIS_OPERAND_TYPE_REGISTER && b->type == ZYDIS_OPERAND_TYPE_REGISTER &&
-           a->reg.value == b->reg.value;
-}
-
-/* An operation: the first operand, or the one before the last, with the last. */
-static bool execute_operation(struct executing *executing, const char *name)
-{
-    const ZydisDecodedInstruction *decoded = &executing->instruction->decoded;
-    const ZydisDecodedOperand *operands = executing->instruction->operands;
-    const unsigned count = decoded->operand_count_visible;
-    bool subtracts;
-    const enum value_operation operation = operation_of(name, &subtracts);
-    if (operation == VALUE_NONE || count < 2 || count > 3)
+    unsigned loads[2] = {VALUE_LOADS, VALUE_LOADS};
+    if (flow->has_stores || !a->is_exact || !b->is_exact || a->constant || b->constant)
         return false;
-    const ZydisDecodedOperand *left = &operands[count - 2], *right = &operands[count - 1];
-    struct value value = nothing;
-    if (!((operation == VALUE_XOR || subtracts) && is_same_register(left, right))) {
-        const struct value a = read_operand(executing, left);
-        const struct value b = is_constant(right) ? nothing : read_operand(executing, right);
-        if (is_constant(right) && operation == VALUE_ADD)
-            value = value_add_constant(a, subtracts ? -right->imm.value.u : right->imm.value.u);
+    for (unsigned i = 0; i < flow->load_count; i++) {
+        loads[0] = a->bases == value_set_of(VALUE_STORED + i) ? i : loads[0];
+        loads[1] = b->bases == value_set_of(VALUE_STORED + i) ? i : loads[1];
+    }
+    return loads[0] < VALUE_LOADS && loads[1] < VALUE_LOADS &&
+           is_same_operand(&flow->loads[loads[0]].operand, &flow->loads[loads[1]].operand);
+}
+
+static bool is_compared_value(const struct value_flow *flow, const struct value *a,
+                              const struct value *b)
+{
+    return is_same(a, b) || is_same_load(flow, a, b);
+}
+
+struct value value_flow_join(struct value_flow *flow, const struct value *a, const struct value *b)
+{
+    bool are_compared = false;
+    for (unsigned i = 0; i < flow->comparison_count; i++) {
+        struct value_comparison *pair = &flow->comparisons[i];
+        if ((is_compared_value(flow, &pair->left, a) && is_compared_value(flow, &pair->right, b)) ||
+            (is_compared_value(flow, &pair->left, b) && is_compared_value(flow, &pair->right, a)))
+            are_compared = pair->is_extreme = true;
+    }
+    return value_join(a, b, are_compared);
+}
+
+/* --- states ------------------------------------------------------------------------------------
+ */
+
+void value_state_begin(struct value_state *state)
+{
+    *state = (struct value_state){.compared = {VALUE_VARIABLE_NONE, VALUE_VARIABLE_NONE}};
+    for (unsigned i = 0; i < VALUE_STORED; i++)
+        state->values[i] = value_of_variable(i);
+}
+
+bool value_is_own_or_clobbered(const struct value *value, unsigned variable)
+{
+    const struct value own = value_of_variable(variable);
+    return value_is_clobbered(value) || value_is_equal(value, &own);
+}
+
+static unsigned smaller_part(unsigned a, unsigned b)
+{
+    if (a == 0 || b == 0)
+        return a | b;
+    return a < b ? a : b;
+}
+
+void value_state_join(struct value_flow *flow, struct value_state *state,
+                      const struct value_state *other)
+{
+    for (unsigned i = 0; i < VALUE_STORED; i++) {
+        const struct value *a = &state->values[i], *b = &other->values[i];
+        if ((value_is_clobbered(a) || value_is_clobbered(b)) && value_is_own_or_clobbered(a, i) &&
+            value_is_own_or_clobbered(b, i))
+            state->values[i] = value_clobbered(); /* nothing is left that could be used */
         else
-            value = subtracts ? value_subtract(&a, &b) : value_combine(operation, &a, &b);
-        if (!value.is_exact)
-            value.constant = 0;
+            state->values[i] = value_flow_join(flow, a, b);
     }
-    executing->state->flags = value_all(&value);
-    write_operand(executing, &operands[0], value);
-    return true;
-}
-
-/* inc, dec, lea, and instructions that copy. */
-static bool execute_simple(struct executing *executing, const char *name)
-{
-    const ZydisDecodedInstruction *decoded = &executing->instruction->decoded;
-    const ZydisDecodedOperand *operands = executing->instruction->operands;
-    switch (decoded->mnemonic) {
-    case ZYDIS_MNEMONIC_INC:
-    case ZYDIS_MNEMONIC_DEC: {
-        const uint64_t step = decoded->mnemonic == ZYDIS_MNEMONIC_INC ? 1 : UINT64_MAX;
-        struct value value = value_add_constant(read_operand(executing, &operands[0]), step);
-        value.constant = value.is_exact ? value.constant : 0;
-        executing->state->flags = value_all(&value);
-        write_operand(executing, &operands[0], value);
-        return true;
+    for (unsigned i = 0; i < VALUE_GENERAL; i++) {
+        state->part[i] = (uint8_t)smaller_part(state->part[i], other->part[i]);
+        state->rest[i] |= other->rest[i];
     }
-    case ZYDIS_MNEMONIC_CDQE: /* eax to rax */
-    case ZYDIS_MNEMONIC_NOP:
-        return true;
-    default:
-        break;
-    }
-    if (!begins(name + (*name == 'v'), "mov") || decoded->operand_count_visible != 2)
-        return false;
-    write_operand(executing, &operands[0], read_operand(executing, &operands[1]));
-    return true;
+    state->flags |= other->flags;
+    state->flags_are_used |= other->flags_are_used;
+    state->compared[0] = state->compared[1] = VALUE_VARIABLE_NONE;
 }
 
-/* A number for a value within a block; 0: it is not known to equal any other. */
-static uint64_t identify(const struct value *value)
+struct value_branch value_branch_of(const struct value_instruction *instruction)
 {
-    return value->is_exact ? hash_pair((uint64_t)value->bases ^ (uint64_t)(value->bases >> 64) * 3,
-                                       value->constant) |
-                                 UINT64_C(1) << 32
-                           : value->constant;
+    const uint64_t next = instruction->address + instruction->decoded.length;
+    const ZydisDecodedOperand *operand = &instruction->operands[0];
+    const bool is_equal = instruction->decoded.mnemonic == ZYDIS_MNEMONIC_JZ;
+    return (struct value_branch){.is_equality = is_equal ||
+                                                instruction->decoded.mnemonic == ZYDIS_MNEMONIC_JNZ,
+                                 .equal = is_equal ? next + operand->imm.value.u : next};
 }
 
-/* The identity of the address in an operand: equal addresses are computed more than once. */
-static uint64_t identify_address(const struct value_operand *operand, bool has_base, bool has_index)
+void value_state_follow(struct value_state *state, const struct value_branch *branch, uint64_t to)
 {
-    const uint64_t base = has_base ? identify(&operand->base) : 1;
-    const uint64_t index = has_index ? identify(&operand->index) : 1;
-    if (base == 0 || index == 0)
-        return 0;
-    return hash_pair(hash_pair(base, index * operand->scale), (uint64_t)operand->displacement) |
-           UINT64_C(1) << 33;
-}
-
-static void execute_lea(struct executing *executing)
-{
-    const ZydisDecodedOperand *operands = executing->instruction->operands;
-    const struct value_operand operand = describe(executing, &operands[1]);
-    const bool has_base =
-        operands[1].mem.base != ZYDIS_REGISTER_NONE && operands[1].mem.base != ZYDIS_REGISTER_RIP;
-    const bool has_index = operands[1].mem.index != ZYDIS_REGISTER_NONE;
-    struct value index = operand.index, sum = operand.base;
-    if (operand.scale > 1)
-        index = value_of_set(value_all(&index));
-    executing->flow->read |= value_all(&sum) | value_all(&index);
-    if (has_index)
-        sum = has_base ? value_combine(VALUE_ADD, &sum, &index) : index;
-    sum = value_add_constant(sum, (uint64_t)operand.displacement);
-    if (!sum.is_exact)
-        sum.constant = identify_address(&operand, has_base, has_index);
-    write_operand(executing, &operands[0], sum);
-}
-
-/* Fused multiply and add: one operand plus the product of the others. */
-static bool execute_fused(struct executing *executing, const char *name)
-{
-    const ZydisDecodedOperand *operands = executing->instruction->operands;
-    if (!begins(name, "vfmadd") && !begins(name, "vfnmadd"))
-        return false;
-    const char *order = strpbrk(name, "123");
-    if (!order || executing->instruction->decoded.operand_count_visible != 3)
-        return false;
-    const unsigned addend = (unsigned)(order[2] - '1') % 3; /* 231: the first, 213: the third */
-    value_set product = 0;
-    struct value sum = nothing;
-    for (unsigned i = 0; i < 3; i++) {
-        const struct value value = read_operand(executing, &operands[i]);
-        if (i == addend)
-            sum = value;
-        else
-            product |= value_all(&value);
-    }
-    const struct value rest = value_of_set(product);
-    write_operand(executing, &operands[0], value_combine(VALUE_ADD, &sum, &rest));
-    return true;
-}
-
-/* cmov: one of two values, by the flags. */
-static void execute_conditional(struct executing *executing)
-{
-    const ZydisDecodedOperand *operands = executing->instruction->operands;
-    const struct value kept = read_operand(executing, &operands[0]);
-    const struct value moved = read_operand(executing, &operands[1]);
-    struct value value = value_join(&kept, &moved);
-    if (value.operation == VALUE_SELECT)
-        value.others |= executing->state->flags & ~value.bases;
-    else
-        value = value_of_set(value_all(&kept) | value_all(&moved) | executing->state->flags);
-    write_operand(executing, &operands[0], value);
-}
-
-/* What was set since the iteration began may be an argument; the results depend on all of it. */
-static void execute_call(struct executing *executing)
-{
-    static const uint8_t arguments[] = {7, 6, 2, 1, 8, 9}; /* rdi, rsi, rdx, rcx, r8, r9 */
-    static const uint8_t clobbered[] = {0, 1, 2, 6, 7, 8, 9, 10, 11};
-    struct value_state *state = executing->state;
-    value_set passed = 0;
-    for (unsigned i = 0; i < sizeof arguments + 8; i++) {
-        const unsigned variable = i < sizeof arguments ? arguments[i] : 16 + i - sizeof arguments;
-        const struct value own = value_of_variable(variable);
-        if (!value_is_equal(&state->values[variable], &own))
-            passed |= value_all(&state->values[variable]);
-    }
-    executing->flow->used |= passed;
-    executing->flow->read |= passed;
-    for (unsigned i = 0; i < sizeof clobbered; i++)
-        state->values[clobbered[i]] = value_of_set(passed);
-    for (unsigned i = 16; i < VALUE_REGISTERS; i++)
-        state->values[i] = value_of_set(passed);
-    value_flow_begin_block(executing->flow); /* it may write to memory */
-}
-
-static bool is_comparison(ZydisMnemonic mnemonic, const char *name)
-{
-    return mnemonic == ZYDIS_MNEMONIC_CMP || mnemonic == ZYDIS_MNEMONIC_TEST ||
-           strstr(name, "comis") != NULL || strstr(name, "ptest") != NULL;
-}
-
-/* All that is written depends on all that is read. */
-static void execute_other(struct executing *executing, const char *name)
-{
-    const ZydisDecodedInstruction *decoded = &executing->instruction->decoded;
-    const ZydisDecodedOperand *operands = executing->instruction->operands;
-    value_set all = 0;
-    bool is_flagged = false;
-    for (unsigned i = 0; i < decoded->operand_count; i++) {
-        if (operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-            operands[i].reg.value == ZYDIS_REGISTER_RFLAGS)
-            is_flagged = is_flagged || is_read(&operands[i]);
-        else if (is_read(&operands[i])) {
-            const struct value value = read_operand(executing, &operands[i]);
-            all |= value_all(&value);
-        }
-    }
-    all |= is_flagged ? executing->state->flags : 0;
-    if (is_comparison(decoded->mnemonic, name))
-        executing->flow->compared |= all;
-    if (decoded->meta.category != ZYDIS_CATEGORY_COND_BR)
-        executing->state->flags = all;
-    for (unsigned i = 0; i < decoded->operand_count; i++)
-        if (is_written(&operands[i]))
-            write_operand(executing, &operands[i], value_of_set(all));
-}
-
-void value_flow_execute(struct value_flow *flow, struct value_state *state,
-                        const struct value_instruction *instruction)
-{
-    struct executing executing = {.flow = flow, .state = state, .instruction = instruction};
-    const char *name = ZydisMnemonicGetString(instruction->decoded.mnemonic);
-    switch (instruction->decoded.meta.category) {
-    case ZYDIS_CATEGORY_CALL:
-        execute_call(&executing);
+    const unsigned a = state->compared[0], b = state->compared[1];
+    if (!branch->is_equality || branch->equal != to || a >= VALUE_REGISTERS || b >= VALUE_REGISTERS)
         return;
-    case ZYDIS_CATEGORY_CMOV:
-        execute_conditional(&executing);
-        return;
-    case ZYDIS_CATEGORY_WIDENOP:
-    case ZYDIS_CATEGORY_RET:
-    case ZYDIS_CATEGORY_UNCOND_BR:
-        return;
-    default:
-        break;
-    }
-    if (instruction->decoded.mnemonic == ZYDIS_MNEMONIC_LEA)
-        execute_lea(&executing);
-    else if (!execute_simple(&executing, name) && !execute_operation(&executing, name) &&
-             !execute_fused(&executing, name))
-        execute_other(&executing, name);
+    if (state->values[a].is_exact && !state->values[b].is_exact)
+        state->values[b] = state->values[a];
+    else if (state->values[b].is_exact && !state->values[a].is_exact)
+        state->values[a] = state->values[b];
+}
+
+bool value_state_is_equal(const struct value_state *a, const struct value_state *b)
+{
+    for (unsigned i = 0; i < VALUE_STORED; i++)
+        if (!value_is_equal(&a->values[i], &b->values[i]))
+            return false;
+    for (unsigned i = 0; i < VALUE_GENERAL; i++)
+        if (a->part[i] != b->part[i] || a->rest[i] != b->rest[i])
+            return false;
+    return a->flags == b->flags && a->flags_are_used == b->flags_are_used &&
+           a->compared[0] == b->compared[0] && a->compared[1] == b->compared[1];
 }

@@ -16,6 +16,18 @@ bool value_is_equal(const struct value *a, const struct value *b)
            a->is_exact == b->is_exact && a->operation == b->operation;
 }
 
+#define CLOBBERED UINT64_MAX /* the identity of such values */
+
+struct value value_clobbered(void)
+{
+    return (struct value){.constant = CLOBBERED};
+}
+
+bool value_is_clobbered(const struct value *value)
+{
+    return !value->is_exact && value->constant == CLOBBERED;
+}
+
 struct value value_add_constant(struct value value, uint64_t constant)
 {
     if (value.is_exact)
@@ -77,7 +89,12 @@ static bool keeps(const struct value *value)
     return (value->is_exact && value->constant == 0) || value->operation == VALUE_SELECT;
 }
 
-struct value value_join(const struct value *a, const struct value *b)
+static bool is_variable(const struct value *value)
+{
+    return value->is_exact && value->constant == 0;
+}
+
+struct value value_join(const struct value *a, const struct value *b, bool are_compared)
 {
     const value_set all = value_all(a) | value_all(b);
     struct value joined;
@@ -89,7 +106,10 @@ struct value value_join(const struct value *a, const struct value *b)
     /* one path keeps a variable, the other one assigns something else */
     const value_set kept =
         (keeps(a) ? a->bases & ~value_all(b) : 0) | (keeps(b) ? b->bases & ~value_all(a) : 0);
+    const bool is_extreme = are_compared && (is_variable(a) || is_variable(b));
     if (kept != 0)
-        return (struct value){.bases = kept, .others = all & ~kept, .operation = VALUE_SELECT};
+        return (struct value){.bases = kept,
+                              .others = all & ~kept,
+                              .operation = is_extreme ? VALUE_EXTREME : VALUE_SELECT};
     return value_of_set(all);
 }

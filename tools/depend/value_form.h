@@ -28,7 +28,8 @@ enum value_operation {
     VALUE_XOR,
     VALUE_MINIMUM,
     VALUE_MAXIMUM,
-    VALUE_SELECT /* one of them: a conditional assignment, or a minimum or maximum by comparing */
+    VALUE_EXTREME, /* a minimum or maximum, by comparing */
+    VALUE_SELECT   /* one of them: a conditional assignment */
 };
 
 /*
@@ -65,7 +66,11 @@ struct value value_combine(enum value_operation operation, const struct value *a
 /* a - b: b is no base of the result. */
 struct value value_subtract(const struct value *a, const struct value *b);
 
-/* Either of them, where two paths meet. */
-struct value value_join(const struct value *a, const struct value *b);
+/* Either of them, where two paths meet. are_compared: with one another. */
+struct value value_join(const struct value *a, const struct value *b, bool are_compared);
+
+/* What a call leaves in a register that it need not preserve. */
+struct value value_clobbered(void);
+bool value_is_clobbered(const struct value *value);
 
 #endif

@@ -148,6 +148,9 @@ static void join_ends(const struct analysis *analysis, struct value_state *state
     }
     if (is_first)
         value_state_begin(state);
+    for (unsigned i = 0; i < VALUE_GENERAL; i++)
+        if (state->part[i] > 0 && (state->rest[i] & ~state->values[i].bases) != 0)
+            state->values[i] = value_of_set(value_all(&state->values[i]) | state->rest[i]);
 }
 
 /* --- kinds -------------------------------------------------------------------------------------

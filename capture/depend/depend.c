@@ -190,14 +190,17 @@ static struct attribution attribute(const struct depend *depend, const struct de
 {
     struct attribution found = {.loop = DEPEND_NONE, .distance = 0};
     const uint64_t time = shadow_time(source);
-    if (depend->contexts[shadow_context(source)].thread != thread->number)
+    if (depend->thread_count > 1 &&
+        depend->contexts[shadow_context(source)].thread != thread->number)
         return found;
     const struct depend_active *active = loop_since(thread, time);
     if (!active)
         return found;
     found.loop = active->loop;
     found.carried = time <= active->iteration_begun;
-    if (found.carried)
+    if (found.carried && time > active->previous_begun)
+        found.distance = 1;
+    else if (found.carried)
         found.distance = loop_history_distance(&active->history, time, &found.at_least);
     return found;
 }

@@ -64,6 +64,7 @@ void depend_loop_begin(struct depend *depend, struct depend_thread *thread, uint
     }
     active->loop = loop;
     active->begun = active->iteration_begun = depend->time;
+    active->previous_begun = UINT64_MAX;
     active->instructions = thread->instructions;
     active->is_outermost = thread->activations[loop]++ == 0;
     thread->active_count++;
@@ -76,6 +77,7 @@ void depend_loop_iterate(struct depend *depend, struct depend_thread *thread)
     if (!depend->counts || thread->active_count == thread->base)
         return;
     struct depend_active *active = &thread->active[thread->active_count - 1];
+    active->previous_begun = active->iteration_begun;
     active->iteration_begun = depend->time;
     depend->loops[active->loop].iterations++;
     if (loop_history_add(&active->history, depend->time) < 0)

@@ -85,6 +85,7 @@ struct depend_active {
     bool is_outermost;        /* of the loop's recursive activations */
     uint64_t begun;           /* time when the loop began */
     uint64_t iteration_begun; /* time when its current iteration began */
+    uint64_t previous_begun;  /* and the one before; UINT64_MAX: there is none */
     uint64_t instructions;    /* of the thread, when the loop began */
     struct loop_history history;
 };

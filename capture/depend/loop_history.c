@@ -47,6 +47,13 @@ int loop_history_add(struct loop_history *history, uint64_t time)
 static const struct loop_run *find_run(const struct loop_history *history, uint64_t time)
 {
     size_t low = 0, high = history->count;
+    for (size_t step = 1; step < high; step *= 2) { /* most accesses are recent */
+        if (history->runs[high - step].begun < time) {
+            low = high - step;
+            break;
+        }
+        high -= step;
+    }
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         if (history->runs[middle].begun < time)

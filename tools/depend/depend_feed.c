@@ -132,17 +132,16 @@ static void enter_loops(struct execution *execution, uint32_t chain, bool is_hea
 /* --- references --------------------------------------------------------------------------------
  */
 
-static inline void refer(struct execution *execution, struct depend_site *site, bool is_write,
-                         uint32_t address, unsigned size)
+static void refer(struct execution *execution, struct depend_site *site, bool is_write,
+                  uint32_t address, unsigned size)
 {
     struct depend_feed *feed = execution->feed;
     feed->references++;
-    if (is_write) {
-        feed->writes++;
+    feed->writes += is_write;
+    if (is_write)
         depend_write(feed->depend, execution->to, site, address, size);
-    } else {
+    else
         depend_read(feed->depend, execution->to, site, address, size);
-    }
 }
 
 static inline uint32_t address_of(const struct execution *execution,
@@ -339,33 +338,45 @@ static int transfer(struct execution *execution, const struct feed_block *block)
 /* --- blocks ------------------------------------------------------------------------------------
  */
 
+static int execute_operation(struct execution *execution, struct feed_operation *operation,
+                             unsigned *done)
+{
+    if (operation->kind != FEED_LOOPS)
+        return refer_special(execution, operation);
+    depend_execute(execution->to, operation->instruction - *done);
+    *done = operation->instruction;
+    enter_loops(execution, operation->addend, operation->is_head);
+    return 0;
+}
+
 /* Executes the operations of the first instructions. 0 or a negative code. */
 static int execute_operations(struct execution *execution, struct feed_block *block,
                               unsigned instructions)
 {
+    struct depend *depend = execution->feed->depend;
+    struct depend_thread *to = execution->to;
+    uint64_t reads = 0, writes = 0;
     unsigned done = 0;
     int result = 0;
     for (uint32_t i = 0; i < block->operation_count && result == 0; i++) {
         struct feed_operation *operation = &block->operations[i];
         if (operation->instruction >= instructions)
             break;
-        switch (operation->kind) {
-        case FEED_READ:
-        case FEED_WRITE:
-            refer(execution, &operation->site, operation->kind == FEED_WRITE,
-                  address_of(execution, operation), operation->size);
-            break;
-        case FEED_LOOPS:
-            depend_execute(execution->to, operation->instruction - done);
-            done = operation->instruction;
-            enter_loops(execution, operation->addend, operation->is_head);
-            break;
-        default:
-            result = refer_special(execution, operation);
-            break;
+        if (operation->kind == FEED_READ) {
+            reads++;
+            depend_read(depend, to, &operation->site, address_of(execution, operation),
+                        operation->size);
+        } else if (operation->kind == FEED_WRITE) {
+            writes++;
+            depend_write(depend, to, &operation->site, address_of(execution, operation),
+                         operation->size);
+        } else {
+            result = execute_operation(execution, operation, &done);
         }
     }
-    depend_execute(execution->to, instructions - done);
+    execution->feed->references += reads + writes;
+    execution->feed->writes += writes;
+    depend_execute(to, instructions - done);
     return result;
 }
 

@@ -547,3 +547,74 @@ END
         grep -q ',main,' sanitized.csv
     done
 done
+
+# --- both ways: without optimization, what an instrumented program finds is among what the plain one does when it is
+# executed. Only code that the plug-in does not see, such as memcpy() and qsort() of the C library, would differ.
+[ -z "$NO_EXEC" ] || exit 0
+lines() {
+    python3 - "$1" "$2" <<'PY'
+import csv, sys
+print("\n".join(sorted({" ".join((row["kind"], row["sink_line"], row["source_line"]))
+                        for row in csv.DictReader(open(sys.argv[1], newline=""))
+                        if row["sink_file"].endswith(sys.argv[2]) and row["source_file"].endswith(sys.argv[2])})))
+PY
+}
+for name in loops switches long_jump smooth threads verdicts tail_calls; do
+    source=$TOP/tests/e2e/programs/$name.c
+    gcc -O0 -g -pthread -o plain "$source"
+    # shellcheck disable=SC2046 # lists
+    gcc -O0 -g -pthread $(bustap depend --cflags) -o instrumented "$source" $(bustap depend --libs)
+    bustap depend --level access --csv -o executed.csv ./plain 3 >out 2>err || true
+    BUSTAP_DEPEND_OPTIONS='--level access' BUSTAP_DEPEND_OUTPUT=instrumented.csv ./instrumented 3 >out 2>err || true
+    lines executed.csv "$name.c" >executed
+    lines instrumented.csv "$name.c" >instrumented.lines
+    [ "$(wc -l <instrumented.lines)" -ge 4 ]
+    comm -13 executed instrumented.lines >more
+    [ ! -s more ] || { echo "$name: found by the instrumented program only"; cat more; exit 1; }
+done
+
+# --- the counts are those of a map of bytes, fed by hooks that log what they are called with ---
+cat >log.c <<'C'
+#include "capture/instrument/depend_hooks.h"
+#include <stdio.h>
+#define PRINT(kind) printf(kind " %lx %lu %d\n", addr, size, line)
+void _bop_prof_rec_write_n(unsigned long addr, unsigned long size, int sketch_p, char *file_name, int line) { (void)sketch_p; (void)file_name; PRINT("write"); }
+void _bop_prof_rec_read_n(unsigned long addr, unsigned long size, int sketch_p, char *file_name, int line) { (void)sketch_p; (void)file_name; PRINT("read"); }
+void _bop_prof_rec_copy_n(unsigned long to, unsigned long from, unsigned long size, int sketch_p, char *file_name, int line)
+{ _bop_prof_rec_read_n(from, size, sketch_p, file_name, line); _bop_prof_rec_write_n(to, size, sketch_p, file_name, line); }
+void _bop_prof_rec_write(unsigned long addr, int sketch_p, char *file_name, int line) { _bop_prof_rec_write_n(addr, 1, sketch_p, file_name, line); }
+void _bop_prof_rec_read(unsigned long addr, int sketch_p, char *file_name, int line) { _bop_prof_rec_read_n(addr, 1, sketch_p, file_name, line); }
+void bop_instm_func_entry(char *file_name, char *func_name) { (void)file_name; (void)func_name; }
+void bop_instm_func_exit(char *func_name) { (void)func_name; }
+void bop_instm_loop_begin(char *file_name, int line, char *func_name, int number, int depth) { (void)file_name; (void)line; (void)func_name; (void)number; (void)depth; }
+void bop_instm_loop_iterate(int number, int depth) { (void)number; (void)depth; }
+void bop_instm_loop_end(int number, int depth) { (void)number; (void)depth; }
+void bop_instm_frame_entry(void *frame) { (void)frame; }
+void bop_instm_frame_exit(void *frame) { (void)frame; }
+C
+for name in smooth tail_calls; do # their references are to static variables
+    sed "s/1000\$/40/" "$TOP/tests/e2e/programs/$name.c" >small.c # fewer rows and columns
+    gcc -O1 -g -fplugin="$plugin" -c -o "$name.o" small.c
+    gcc -I "$TOP" -Wno-write-strings -o logged log.c "$name.o"
+    gcc -o instrumented "$name.o" "${libraries[@]}"
+    ./logged 3 >log || true
+    BUSTAP_DEPEND_OPTIONS='--level access --kinds raw,waw' BUSTAP_DEPEND_OUTPUT=instrumented.csv ./instrumented 3 >out || true
+    python3 - log instrumented.csv <<'PY'
+import collections, csv, sys
+writers, expected = {}, collections.Counter()
+for time, line in enumerate(open(sys.argv[1])):
+    word = line.split()
+    if len(word) != 4 or word[0] not in ("read", "write"):
+        continue
+    address, size, place = int(word[1], 16), int(word[2]), int(word[3])
+    for source in {writers[at] for at in range(address, address + size) if at in writers}:
+        expected["RAW" if word[0] == "read" else "WAW", place, source[1]] += 1
+    if word[0] == "write":
+        for at in range(address, address + size):
+            writers[at] = (time, place)
+found = collections.Counter()
+for row in csv.DictReader(open(sys.argv[2], newline="")):
+    found[row["kind"], int(row["sink_line"]), int(row["source_line"])] += int(row["count"])
+assert found == expected and len(found) > 2, (expected - found, found - expected)
+PY
+done

@@ -224,6 +224,9 @@ int dependences_check(struct text_reader *reader, struct dependences_failures *f
     if (result < 0 && result != BT_DATA)
         return result;
     const enum dependences_file file = guess(first, size);
+    if (size == 0)
+        dependences_failures_add(failures, DEPENDENCES_RULE_FORMAT, "",
+                                 "it is empty: the program was killed, or nothing was traced");
     if (file == DEPENDENCES_FILE_TRACE)
         return dependences_check_trace(reader, failures, summary, error);
     struct dependences *dependences = file == DEPENDENCES_FILE_CSV

@@ -117,6 +117,16 @@ bustap depend --kinds raw --csv -o handler.csv ./ends handler
 rows handler.csv ends.c >found
 grep -q '^RAW 1 8 7 0$' found
 
+# SIGKILL leaves no report, and check says so
+status=0
+# shellcheck disable=SC2016 # the shell's own number
+{ bustap depend --json -o none.json sh -c 'kill -9 $$'; } 2>err || status=$?
+[ "$status" -eq 137 ]
+status=0
+bustap depend check none.json >out || status=$?
+[ "$status" -eq 1 ]
+grep -q 'it is empty' out
+
 # from outside: the report is complete
 mkfifo here
 bustap depend --kinds raw --json -o killed.json ./ends forever >here 2>err &

@@ -1,156 +1,30 @@
 #include "tools/depend/loop_values.h"
 
+#include "tools/depend/callee_arguments.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#define NODES_MAX  2000u
-#define SWEEPS_MAX 50u /* over the nodes of a loop; values change a few times only */
-
-/* The analysis of one loop. */
-struct analysis {
-    struct loop_values *values;
-    const struct code_walk *walk;
-    const struct loop *loop;
-    loop_values_read *read;
-    void *context;
-    uint32_t *nodes;          /* of the loop, in reverse postorder but for inner back edges */
-    struct value_state *ends; /* at the end of each of them */
-    bool *is_reached;         /* ends[] is valid */
-    uint32_t *index;          /* by node of the walk: its index in nodes; or count */
-};
-
-static bool decode_at(loop_values_read *read, void *context, uint64_t address,
-                      struct value_instruction *instruction)
+static bool is_step(const struct value *value, unsigned variable, value_set unchanged)
 {
-    ZydisDecoder decoder;
-    const uint8_t *code;
-    const size_t size = read(context, address, &code);
-    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-    instruction->address = address;
-    return size > 0 && ZYAN_SUCCESS(ZydisDecoderDecodeFull(
-                           &decoder, code, size, &instruction->decoded, instruction->operands));
+    const value_set own = value_set_of(variable), rest = value_all(value) & ~own;
+    if (!(value->bases & own))
+        return false;
+    return value->is_exact ? value->constant != 0
+                           : value->operation == VALUE_ADD && !(rest & ~unchanged);
 }
 
-/* --- flow --------------------------------------------------------------------------------------
- */
-
-typedef void instruction_function(struct analysis *analysis, struct value_state *state,
-                                  const struct value_instruction *instruction);
-
-static void each_instruction(struct analysis *analysis, uint32_t node, struct value_state *state,
-                             instruction_function *function)
+static bool is_unchanged(const struct value *value, unsigned variable)
 {
-    struct value_instruction instruction;
-    uint64_t address = analysis->walk->nodes[node].start;
-    while (address < analysis->walk->nodes[node].end &&
-           decode_at(analysis->read, analysis->context, address, &instruction)) {
-        function(analysis, state, &instruction);
-        address += instruction.decoded.length;
-    }
+    return value->is_exact && value->bases == value_set_of(variable) && value->constant == 0;
 }
 
-static void see(struct analysis *analysis, struct value_state *state,
-                const struct value_instruction *instruction)
-{
-    (void)state;
-    value_flow_see(&analysis->values->flow, instruction);
-}
-
-static void execute(struct analysis *analysis, struct value_state *state,
-                    const struct value_instruction *instruction)
-{
-    value_flow_execute(&analysis->values->flow, state, instruction);
-}
-
-static void join(struct value_state *state, const struct value_state *other)
-{
-    for (unsigned i = 0; i < VALUE_STORED; i++)
-        state->values[i] = value_join(&state->values[i], &other->values[i]);
-    state->flags |= other->flags;
-}
-
-static bool is_equal(const struct value_state *a, const struct value_state *b)
-{
-    for (unsigned i = 0; i < VALUE_STORED; i++)
-        if (!value_is_equal(&a->values[i], &b->values[i]))
-            return false;
-    return a->flags == b->flags;
-}
-
-/* What a node begins with. False: it is not reached yet. */
-static bool begin_node(const struct analysis *analysis, uint32_t number, struct value_state *state)
-{
-    const struct digraph *graph = &analysis->walk->graph;
-    const uint32_t node = analysis->nodes[number];
-    bool is_reached = false;
-    if (node == analysis->loop->head) {
-        value_state_begin(state);
-        return true;
-    }
-    for (uint32_t i = graph->first_predecessor[node]; i < graph->first_predecessor[node + 1]; i++) {
-        const uint32_t before = analysis->index[graph->predecessors[i]];
-        if (before == analysis->loop->node_count || !analysis->is_reached[before])
-            continue;
-        if (is_reached)
-            join(state, &analysis->ends[before]);
-        else
-            *state = analysis->ends[before];
-        is_reached = true;
-    }
-    return is_reached;
-}
-
-/* Returns whether anything has changed. */
-static bool sweep(struct analysis *analysis)
-{
-    struct value_state state;
-    bool has_changed = false;
-    for (uint32_t i = 0; i < analysis->loop->node_count; i++) {
-        if (!begin_node(analysis, i, &state))
-            continue;
-        value_flow_begin_block(&analysis->values->flow);
-        each_instruction(analysis, analysis->nodes[i], &state, execute);
-        if (analysis->is_reached[i] && is_equal(&state, &analysis->ends[i]))
-            continue;
-        analysis->ends[i] = state;
-        analysis->is_reached[i] = has_changed = true;
-    }
-    return has_changed;
-}
-
-/* The values at the end of an iteration. */
-static void join_ends(const struct analysis *analysis, struct value_state *state)
-{
-    bool is_first = true;
-    for (uint32_t i = 0; i < analysis->loop->back_edge_count; i++) {
-        const uint32_t node = analysis->walk->loops.back_edges[analysis->loop->first_back_edge + i];
-        const uint32_t number = analysis->index[node];
-        if (number == analysis->loop->node_count || !analysis->is_reached[number])
-            continue;
-        if (is_first)
-            *state = analysis->ends[number];
-        else
-            join(state, &analysis->ends[number]);
-        is_first = false;
-    }
-    if (is_first)
-        value_state_begin(state);
-}
-
-/* --- kinds -------------------------------------------------------------------------------------
- */
-
-static bool is_step(const struct value *value, unsigned variable)
-{
-    return value->is_exact && value->bases == value_set_of(variable) && value->constant != 0;
-}
-
-/* Variables that step by a constant, and copies of them. */
-static value_set find_inductions(const struct value_state *state)
+/* Variables that step by a constant, or by what does not change, and copies of them. */
+static value_set find_inductions(const struct value_state *state, value_set unchanged)
 {
     value_set inductions = 0, before;
     for (unsigned i = 0; i < VALUE_STORED; i++)
-        if (is_step(&state->values[i], i))
+        if (is_step(&state->values[i], i, unchanged))
             inductions |= value_set_of(i);
     do {
         before = inductions;
@@ -161,17 +35,13 @@ static value_set find_inductions(const struct value_state *state)
     return inductions;
 }
 
-static bool is_unchanged(const struct value *value, unsigned variable)
-{
-    return value->is_exact && value->bases == value_set_of(variable) && value->constant == 0;
-}
-
 /* Variables that keep what an earlier iteration has loaded from an address that any iteration can
  * compute, and copies of them: compilers avoid to load an element twice. known: inductions, and
  * what does not change. */
-static value_set find_loaded(const struct value_flow *flow, const struct value_state *state,
+static value_set find_loaded(struct loop_values *values, const struct value_state *state,
                              value_set known)
 {
+    const struct value_flow *flow = &values->flow;
     value_set loaded = 0, before;
     do {
         before = loaded;
@@ -180,8 +50,11 @@ static value_set find_loaded(const struct value_flow *flow, const struct value_s
             const value_set stored = value->bases & ~value_loads();
             const value_set address = value_flow_close(flow, value->bases) & ~value->bases;
             const bool is_load = stored == 0 && !(address & ~known & ~value_loads());
-            if (value->is_exact && value->constant == 0 && (is_load || (stored & loaded)))
-                loaded |= value_set_of(i);
+            if (!(flow->read & value_set_of(i)) || !value->is_exact || value->constant != 0 ||
+                (!is_load && !(stored & loaded)))
+                continue;
+            loaded |= value_set_of(i);
+            values->kept |= value->bases & value_loads();
         }
     } while (loaded != before);
     return loaded;
@@ -189,10 +62,9 @@ static value_set find_loaded(const struct value_flow *flow, const struct value_s
 
 /* Whether the next iteration may compute the value without this one. harmless: variables on which
  * it may depend. */
-static enum loop_value_kind kind_of(const struct analysis *analysis, const struct value *value,
+static enum loop_value_kind kind_of(const struct value_flow *flow, const struct value *value,
                                     unsigned variable, value_set harmless)
 {
-    const struct value_flow *flow = &analysis->values->flow;
     const value_set own = value_set_of(variable);
     if (is_unchanged(value, variable) || !(flow->read & own))
         return LOOP_VALUE_NONE;
@@ -201,136 +73,151 @@ static enum loop_value_kind kind_of(const struct analysis *analysis, const struc
     const value_set rest = value_flow_close(flow, value_all(value) & ~own);
     const bool is_combined = value->operation != VALUE_NONE && (value->bases & own) &&
                              !(value->others & own) && !(rest & ~harmless);
-    if (is_combined && value->operation == VALUE_SELECT && !((flow->used | flow->compared) & own))
-        return LOOP_VALUE_NONE; /* the last assignment remains; no iteration reads it */
-    const bool is_used =
-        (flow->used & own) || ((flow->compared & own) && value->operation != VALUE_SELECT);
-    return is_combined && !is_used ? LOOP_VALUE_REDUCTION : LOOP_VALUE_SERIAL;
+    const bool is_used = ((flow->used | value_flow_decided(flow)) & own) != 0;
+    if (!is_combined || is_used)
+        return LOOP_VALUE_SERIAL;
+    /* of conditional assignments the last one remains; no iteration reads it */
+    return value->operation == VALUE_SELECT ? LOOP_VALUE_NONE : LOOP_VALUE_REDUCTION;
 }
 
-static void classify(struct analysis *analysis)
+/* What was set last, and not read, may be an argument of a call. */
+static void find_arguments(struct value_flow *flow, const struct value_state *end)
 {
-    struct loop_values *values = analysis->values;
-    struct value_state state;
-    join_ends(analysis, &state);
-    const value_set inductions = find_inductions(&state);
-    value_set harmless = inductions;
-    for (unsigned i = 0; i < VALUE_STORED; i++)
-        if (is_unchanged(&state.values[i], i) || !(values->flow.read & value_set_of(i)))
-            harmless |= value_set_of(i);
-    const value_set loaded = find_loaded(&values->flow, &state, harmless);
+    flow->read |= flow->stale & end->unread;
+    flow->used |= flow->stale & end->unread;
+}
+
+/* What is left on the x87 stack is for the next iteration. */
+static void find_stack(struct value_state *end)
+{
+    struct value *stack = &end->values[VALUE_X87];
+    value_set all = value_all(stack) | value_set_of(VALUE_X87);
+    for (int i = 0; i < end->depth; i++)
+        all |= value_all(&end->entries[i]);
+    if (end->depth != 0)
+        *stack = value_of_set(all);
+}
+
+/* Whether the number of iterations is not known before the loop begins: its end depends on values
+ * that it computes, or on loads from addresses that it computes. */
+static bool ends_early(const struct value_flow *flow, value_set exits, value_set known,
+                       value_set unchanged)
+{
+    const value_set all = value_flow_close(flow, exits);
+    value_set addresses = 0;
+    for (unsigned i = 0; i < flow->load_count; i++)
+        if (all & value_set_of(VALUE_STORED + i))
+            addresses |= flow->loads[i].address_variables;
+    return ((all & ~known) | (addresses & ~unchanged)) & ~value_loads() ? true : false;
+}
+
+static void classify(struct loop_values *values, const struct loop_flow_result *result)
+{
+    struct value_flow *flow = &values->flow;
+    struct value_state end = result->end;
+    find_arguments(flow, &end);
+    find_stack(&end);
+    value_set unchanged = 0, unread = 0;
+    for (unsigned i = 0; i < VALUE_STORED; i++) {
+        if (is_unchanged(&end.values[i], i))
+            unchanged |= value_set_of(i);
+        if (!(flow->read & value_set_of(i)))
+            unread |= value_set_of(i);
+    }
+    const value_set inductions = find_inductions(&end, unchanged);
+    value_set harmless = inductions | unchanged | unread;
+    const value_set loaded = find_loaded(values, &end, harmless);
     harmless |= loaded | value_loads(); /* the addresses of loads are in closed sets */
     for (unsigned i = 0; i < VALUE_STORED; i++) {
         const value_set own = value_set_of(i);
         if (loaded & own)
             continue;
-        values->kinds[i] = (uint8_t)kind_of(analysis, &state.values[i], i,
+        values->kinds[i] = (uint8_t)kind_of(flow, &end.values[i], i,
                                             inductions & own ? harmless : harmless & ~own);
-        values->operations[i] = state.values[i].operation;
+        values->operations[i] = end.values[i].operation;
     }
+    values->ends_early = ends_early(flow, result->exits, harmless, unchanged);
 }
 
-/* --- the loop ----------------------------------------------------------------------------------
- */
+/* How to read code. */
+struct reader {
+    loop_flow_read *read;
+    void *context;
+};
 
-/* Puts the loop's nodes in reverse postorder from its head. */
-static void order_nodes(struct analysis *analysis, uint32_t *stack, uint32_t *next)
+static bool find_arguments_of(void *context, uint64_t callee, value_set *registers)
 {
-    const struct digraph *graph = &analysis->walk->graph;
-    const uint32_t count = analysis->loop->node_count, unseen = count + 1;
-    const uint32_t *members = analysis->walk->loops.nodes + analysis->loop->first_node;
-    uint32_t depth = 0, place = count;
-    for (uint32_t i = 0; i < graph->nodes; i++)
-        analysis->index[i] = count;
-    for (uint32_t i = 0; i < count; i++)
-        analysis->index[members[i]] = unseen;
-    stack[depth++] = analysis->loop->head;
-    analysis->index[analysis->loop->head] = unseen + 1;
-    next[analysis->loop->head] = graph->first_successor[analysis->loop->head];
-    while (depth > 0) {
-        const uint32_t node = stack[depth - 1];
-        if (next[node] == graph->first_successor[node + 1]) {
-            analysis->nodes[--place] = node;
-            depth--;
-            continue;
-        }
-        const uint32_t to = graph->successors[next[node]++];
-        if (analysis->index[to] != unseen)
-            continue;
-        analysis->index[to] = unseen + 1;
-        next[to] = graph->first_successor[to];
-        stack[depth++] = to;
-    }
-    for (uint32_t i = 0; i < count; i++)
-        analysis->index[analysis->nodes[i]] = i;
-}
-
-static int analyse(struct analysis *analysis, struct bt_error *error)
-{
-    const uint32_t count = analysis->loop->node_count, all = analysis->walk->graph.nodes;
-    uint32_t *stack = malloc((count + 1) * sizeof *stack);
-    uint32_t *next = malloc((all + 1) * sizeof *next);
-    analysis->nodes = malloc((count + 1) * sizeof *analysis->nodes);
-    analysis->index = malloc((all + 1) * sizeof *analysis->index);
-    analysis->ends = malloc((count + 1) * sizeof *analysis->ends);
-    analysis->is_reached = calloc(count + 1, sizeof *analysis->is_reached);
-    const bool has_memory = stack && next && analysis->nodes && analysis->index && analysis->ends &&
-                            analysis->is_reached;
-    if (has_memory) {
-        order_nodes(analysis, stack, next);
-        for (uint32_t i = 0; i < count; i++)
-            each_instruction(analysis, analysis->nodes[i], NULL, see);
-        for (unsigned i = 0; i < SWEEPS_MAX && sweep(analysis); i++)
-            ;
-        classify(analysis);
-    }
-    free(stack);
-    free(next);
-    free(analysis->nodes);
-    free(analysis->index);
-    free(analysis->ends);
-    free(analysis->is_reached);
-    return has_memory ? 0 : bt_fail(error, BT_MEMORY, "no memory for the values of a loop");
+    const struct reader *reader = context;
+    return callee_arguments_find(reader->read, reader->context, callee, registers);
 }
 
 int loop_values_find(struct loop_values *values, const struct code_walk *walk, uint32_t loop,
-                     loop_values_read *read, void *context, struct bt_error *error)
+                     loop_flow_read *read, void *context, struct bt_error *error)
 {
-    struct analysis analysis = {.values = values,
-                                .walk = walk,
-                                .loop = &walk->loops.loops[loop],
-                                .read = read,
-                                .context = context};
+    struct reader reader = {read, context};
     memset(values, 0, sizeof *values);
-    values->is_too_large = analysis.loop->node_count > NODES_MAX;
-    return values->is_too_large ? 0 : analyse(&analysis, error);
+    values->flow.arguments = find_arguments_of;
+    values->flow.context = &reader;
+    struct loop_flow_result *result = malloc(sizeof *result);
+    if (!result)
+        return bt_fail(error, BT_MEMORY, "no memory for the values of a loop");
+    const int found = loop_flow_find(&values->flow, result, walk, loop, read, context, error);
+    values->is_unknown = found < 0 || !result->is_known;
+    if (!values->is_unknown)
+        classify(values, result);
+    values->flow.context = NULL;
+    free(result);
+    return found;
 }
 
-unsigned loop_values_slot(const struct loop_values *values, uint64_t address,
-                          loop_values_read *read, void *context)
+unsigned loop_values_slot(const struct loop_values *values, uint64_t address, loop_flow_read *read,
+                          void *context)
 {
     struct value_instruction instruction;
-    if (!decode_at(read, context, address, &instruction))
+    if (!loop_flow_decode(read, context, address, &instruction))
         return VALUE_VARIABLE_NONE;
     return value_flow_slot(&values->flow, &instruction);
 }
 
-bool loop_values_updates(const struct loop_values *values, uint64_t store)
-{
-    for (unsigned i = 0; i < values->flow.update_count; i++)
-        if (values->flow.updates[i].store == store)
-            return true;
-    return false;
-}
-
-bool loop_values_loads_for_update(const struct loop_values *values, uint64_t load)
+enum value_operation loop_values_updates(const struct loop_values *values, uint64_t store)
 {
     const struct value_flow *flow = &values->flow;
-    bool is_used = false, is_for_update = false;
+    enum value_operation operation = VALUE_NONE;
     for (unsigned i = 0; i < flow->update_count; i++)
-        is_for_update = is_for_update || flow->updates[i].load == load;
+        if (flow->updates[i].store == store) {
+            if (operation != VALUE_NONE && operation != flow->updates[i].operation)
+                return VALUE_NONE;
+            operation = (enum value_operation)flow->updates[i].operation;
+        }
+    return operation;
+}
+
+/* The load's variable; 0: there is none. */
+static value_set load_variable(const struct value_flow *flow, uint64_t load)
+{
     for (unsigned i = 0; i < flow->load_count; i++)
         if (flow->loads[i].address == load)
-            is_used = (flow->used & value_set_of(VALUE_STORED + i)) != 0;
-    return is_for_update && !is_used;
+            return value_set_of(VALUE_STORED + i);
+    return 0;
+}
+
+enum value_operation loop_values_loads_for_update(const struct loop_values *values, uint64_t load)
+{
+    const struct value_flow *flow = &values->flow;
+    enum value_operation operation = VALUE_NONE;
+    if (!load_variable(flow, load) ||
+        ((flow->used | value_flow_decided(flow)) & load_variable(flow, load)))
+        return VALUE_NONE;
+    for (unsigned i = 0; i < flow->update_count; i++)
+        if (flow->updates[i].load == load) {
+            if (operation != VALUE_NONE && operation != flow->updates[i].operation)
+                return VALUE_NONE;
+            operation = (enum value_operation)flow->updates[i].operation;
+        }
+    return operation;
+}
+
+bool loop_values_keeps(const struct loop_values *values, uint64_t load)
+{
+    return (load_variable(&values->flow, load) & values->kept) != 0;
 }

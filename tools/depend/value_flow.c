@@ -1,110 +1,20 @@
 #include "tools/depend/value_flow.h"
 
-#include "formats/base/hash_index.h"
+#include "tools/depend/value_arithmetic.h"
+#include "tools/depend/value_x87.h"
 
-#include <string.h>
-
-static const struct value nothing; /* depends on nothing */
-
-/* --- variables ---------------------------------------------------------------------------------
- */
-
-static unsigned variable_of(ZydisRegister name)
+static value_set range_of(unsigned first, unsigned count)
 {
-    const ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, name);
-    switch (ZydisRegisterGetClass(whole)) {
-    case ZYDIS_REGCLASS_GPR64:
-        return (unsigned)(whole - ZYDIS_REGISTER_RAX);
-    case ZYDIS_REGCLASS_XMM:
-    case ZYDIS_REGCLASS_YMM:
-    case ZYDIS_REGCLASS_ZMM:
-        return 16u + (unsigned)ZydisRegisterGetId(whole);
-    default:
-        return VALUE_VARIABLE_NONE;
-    }
+    return (value_set_of(count) - 1) << first;
 }
 
-static bool is_memory(const ZydisDecodedOperand *operand)
+void value_flow_restart(struct value_flow *flow)
 {
-    return operand->type == ZYDIS_OPERAND_TYPE_MEMORY && operand->mem.type == ZYDIS_MEMOP_TYPE_MEM;
-}
-
-static bool is_read(const ZydisDecodedOperand *operand)
-{
-    return (operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0;
-}
-
-static bool is_written(const ZydisDecodedOperand *operand)
-{
-    return (operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
-}
-
-/* Names a place of the stack frame. */
-static bool is_slot(const ZydisDecodedOperand *operand)
-{
-    return operand->type == ZYDIS_OPERAND_TYPE_MEMORY &&
-           operand->visibility == ZYDIS_OPERAND_VISIBILITY_EXPLICIT &&
-           operand->mem.index == ZYDIS_REGISTER_NONE &&
-           (operand->mem.base == ZYDIS_REGISTER_RBP || operand->mem.base == ZYDIS_REGISTER_RSP);
-}
-
-static unsigned find_slot(const struct value_flow *flow, const ZydisDecodedOperand *operand)
-{
-    for (unsigned i = 0; i < flow->slot_count; i++)
-        if (flow->slots[i].base == operand->mem.base &&
-            flow->slots[i].displacement == operand->mem.disp.value)
-            return i;
-    return VALUE_SLOTS;
-}
-
-/* The variable of an operand; VALUE_VARIABLE_NONE: it is none. */
-static unsigned operand_variable(const struct value_flow *flow, const ZydisDecodedOperand *operand)
-{
-    if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER)
-        return variable_of(operand->reg.value);
-    if (!is_memory(operand) || !is_slot(operand))
-        return VALUE_VARIABLE_NONE;
-    const unsigned slot = find_slot(flow, operand);
-    return slot < VALUE_SLOTS && !flow->slots[slot].is_exposed ? VALUE_REGISTERS + slot
-                                                               : VALUE_VARIABLE_NONE;
-}
-
-void value_flow_see(struct value_flow *flow, const struct value_instruction *instruction)
-{
-    for (unsigned i = 0; i < instruction->decoded.operand_count; i++) {
-        const ZydisDecodedOperand *operand = &instruction->operands[i];
-        if (!is_slot(operand))
-            continue;
-        unsigned slot = find_slot(flow, operand);
-        if (slot == VALUE_SLOTS && flow->slot_count < VALUE_SLOTS) {
-            slot = flow->slot_count++;
-            flow->slots[slot] = (struct value_slot){.base = (uint8_t)operand->mem.base,
-                                                    .displacement = operand->mem.disp.value};
-        }
-        if (slot < VALUE_SLOTS && operand->mem.type == ZYDIS_MEMOP_TYPE_AGEN)
-            flow->slots[slot].is_exposed = true;
-    }
-}
-
-unsigned value_flow_slot(const struct value_flow *flow, const struct value_instruction *instruction)
-{
-    for (unsigned i = 0; i < instruction->decoded.operand_count; i++)
-        if (is_memory(&instruction->operands[i]))
-            return operand_variable(flow, &instruction->operands[i]);
-    return VALUE_VARIABLE_NONE;
-}
-
-void value_state_begin(struct value_state *state)
-{
-    for (unsigned i = 0; i < VALUE_STORED; i++)
-        state->values[i] = value_of_variable(i);
-    state->flags = 0;
-}
-
-void value_flow_begin_block(struct value_flow *flow)
-{
-    for (unsigned i = 0; i < flow->load_count; i++)
-        flow->loads[i].is_current = false;
+    flow->update_count = 0;
+    flow->decisions[0] = (struct value_decision){.address = 0};
+    flow->decision_count = 1;
+    flow->used = flow->read = flow->stale = 0;
+    flow->has_stores = false;
 }
 
 value_set value_flow_close(const struct value_flow *flow, value_set set)
@@ -119,389 +29,322 @@ value_set value_flow_close(const struct value_flow *flow, value_set set)
     return set;
 }
 
-/* --- operands ----------------------------------------------------------------------------------
+void value_flow_decide(struct value_flow *flow, const struct value_flags *flags, value_set decision,
+                       value_set chosen)
+{
+    unsigned i = 1;
+    while (i < flow->decision_count && flow->decisions[i].address != flags->address)
+        i++;
+    if (!flags->is_compared || i == VALUE_DECISIONS)
+        i = 0;
+    else if (i == flow->decision_count)
+        flow->decisions[flow->decision_count++] =
+            (struct value_decision){.address = flags->address};
+    flow->decisions[i].decided |= decision;
+    flow->decisions[i].chosen |= i > 0 ? chosen : 0;
+}
+
+value_set value_flow_decided(const struct value_flow *flow)
+{
+    value_set decided = 0;
+    for (unsigned i = 0; i < flow->decision_count; i++)
+        decided |= flow->decisions[i].decided & ~flow->decisions[i].chosen;
+    return decided;
+}
+
+/* --- conditions --------------------------------------------------------------------------------
  */
 
-/* An instruction that is executed. */
-struct executing {
-    struct value_flow *flow;
-    struct value_state *state;
-    const struct value_instruction *instruction;
-};
-
-static struct value register_value(const struct executing *executing, ZydisRegister name)
+static enum value_condition condition_of(ZydisMnemonic mnemonic)
 {
-    const unsigned variable = variable_of(name);
-    return variable == VALUE_VARIABLE_NONE ? nothing : executing->state->values[variable];
-}
-
-static struct value_operand describe(const struct executing *executing,
-                                     const ZydisDecodedOperand *operand)
-{
-    struct value_operand described = {.base = register_value(executing, operand->mem.base),
-                                      .index = register_value(executing, operand->mem.index),
-                                      .displacement = operand->mem.disp.value,
-                                      .bits = operand->size,
-                                      .scale = operand->mem.scale};
-    if (operand->mem.base == ZYDIS_REGISTER_RIP)
-        described.displacement +=
-            (int64_t)(executing->instruction->address + executing->instruction->decoded.length);
-    return described;
-}
-
-/* Equal values, which are known to be the same within a block. */
-static bool is_same(const struct value *a, const struct value *b)
-{
-    return value_is_equal(a, b) && (a->is_exact || a->constant != 0 || value_all(a) == 0);
-}
-
-static bool is_same_operand(const struct value_operand *a, const struct value_operand *b)
-{
-    return is_same(&a->base, &b->base) && is_same(&a->index, &b->index) &&
-           a->displacement == b->displacement && a->bits == b->bits && a->scale == b->scale;
-}
-
-/* The variable of a load by this instruction; VALUE_LOADS: there are too many. */
-static unsigned number_load(struct value_flow *flow, uint64_t address)
-{
-    for (unsigned i = 0; i < flow->load_count; i++)
-        if (flow->loads[i].address == address)
-            return i;
-    if (flow->load_count == VALUE_LOADS)
-        return VALUE_LOADS;
-    flow->loads[flow->load_count] = (struct value_load){.address = address};
-    return flow->load_count++;
-}
-
-static struct value load(struct executing *executing, const ZydisDecodedOperand *operand)
-{
-    struct value_flow *flow = executing->flow;
-    const struct value_operand described = describe(executing, operand);
-    const value_set address = value_all(&described.base) | value_all(&described.index);
-    flow->used |= address;
-    flow->read |= address;
-    for (unsigned i = 0; i < flow->load_count; i++)
-        if (flow->loads[i].is_current && is_same_operand(&flow->loads[i].operand, &described))
-            return value_of_variable(VALUE_STORED + i);
-    const unsigned number = number_load(flow, executing->instruction->address);
-    if (number == VALUE_LOADS)
-        return value_of_set(address);
-    struct value_load *loaded = &flow->loads[number];
-    loaded->operand = described;
-    loaded->address_variables |= address;
-    loaded->is_current = true;
-    return value_of_variable(VALUE_STORED + number);
-}
-
-static void add_update(struct value_flow *flow, uint64_t store, uint64_t loaded)
-{
-    for (unsigned i = 0; i < flow->update_count; i++)
-        if (flow->updates[i].store == store && flow->updates[i].load == loaded)
-            return;
-    if (flow->update_count < VALUE_UPDATES)
-        flow->updates[flow->update_count++] = (struct value_update){.store = store, .load = loaded};
-}
-
-static void store(struct executing *executing, const ZydisDecodedOperand *operand,
-                  const struct value *value)
-{
-    struct value_flow *flow = executing->flow;
-    const struct value_operand described = describe(executing, operand);
-    value_set updated = 0;
-    for (unsigned i = 0; i < flow->load_count; i++) {
-        const value_set variable = value_set_of(VALUE_STORED + i);
-        if ((value->bases & variable) && (value->operation != VALUE_NONE || value->constant != 0) &&
-            flow->loads[i].is_current && is_same_operand(&flow->loads[i].operand, &described)) {
-            add_update(flow, executing->instruction->address, flow->loads[i].address);
-            updated |= variable;
-        }
-        flow->loads[i].is_current = false;
-    }
-    flow->used |= value_all(&described.base) | value_all(&described.index);
-    flow->read |= value_all(&described.base) | value_all(&described.index);
-    flow->used |= value_all(value) & ~updated;
-}
-
-static struct value read_operand(struct executing *executing, const ZydisDecodedOperand *operand)
-{
-    const unsigned variable = operand_variable(executing->flow, operand);
-    struct value value = nothing;
-    if (variable != VALUE_VARIABLE_NONE)
-        value = executing->state->values[variable];
-    else if (is_memory(operand))
-        value = load(executing, operand);
-    executing->flow->read |= value_all(&value);
-    return value;
-}
-
-static void write_operand(struct executing *executing, const ZydisDecodedOperand *operand,
-                          struct value value)
-{
-    const unsigned variable = operand_variable(executing->flow, operand);
-    if (!value.is_exact) /* its identity, for is_same() */
-        value.constant = value.constant ? value.constant : executing->instruction->address;
-    if (variable == ZYDIS_REGISTER_RSP - ZYDIS_REGISTER_RAX)
-        return; /* the frame stays where it is */
-    if (variable != VALUE_VARIABLE_NONE)
-        executing->state->values[variable] = value;
-    else if (is_memory(operand))
-        store(executing, operand, &value);
-}
-
-/* --- instructions ------------------------------------------------------------------------------
- */
-
-/* Begins with. */
-static bool begins(const char *text, const char *with)
-{
-    return strncmp(text, with, strlen(with)) == 0;
-}
-
-/* The operation of an instruction with two sources; *subtracts: the second one is subtracted. */
-static enum value_operation operation_of(const char *name, bool *subtracts)
-{
-    static const struct {
-        const char *prefix;
-        uint8_t operation;
-        bool subtracts;
-    } operations[] = {{"padd", VALUE_ADD, false},       {"add", VALUE_ADD, false},
-                      {"psub", VALUE_ADD, true},        {"sub", VALUE_ADD, true},
-                      {"pmull", VALUE_MULTIPLY, false}, {"mulp", VALUE_MULTIPLY, false},
-                      {"muls", VALUE_MULTIPLY, false},  {"imul", VALUE_MULTIPLY, false},
-                      {"pandn", VALUE_NONE, false},     {"andn", VALUE_NONE, false},
-                      {"pand", VALUE_AND, false},       {"and", VALUE_AND, false},
-                      {"por", VALUE_OR, false},         {"or", VALUE_OR, false},
-                      {"pxor", VALUE_XOR, false},       {"xor", VALUE_XOR, false},
-                      {"pmin", VALUE_MINIMUM, false},   {"min", VALUE_MINIMUM, false},
-                      {"pmax", VALUE_MAXIMUM, false},   {"max", VALUE_MAXIMUM, false}};
-    *subtracts = false;
-    name += *name == 'v';
-    for (unsigned i = 0; i < sizeof operations / sizeof operations[0]; i++)
-        if (begins(name, operations[i].prefix)) {
-            *subtracts = operations[i].subtracts;
-            return (enum value_operation)operations[i].operation;
-        }
-    return VALUE_NONE;
-}
-
-static bool is_constant(const ZydisDecodedOperand *operand)
-{
-    return operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
-}
-
-static bool is_same_register(const ZydisDecodedOperand *a, const ZydisDecodedOperand *b)
-{
-    return a->type == ZYDIS_OPERAND_TYPE_REGISTER && b->type == ZYDIS_OPERAND_TYPE_REGISTER &&
-           a->reg.value == b->reg.value;
-}
-
-/* An operation: the first operand, or the one before the last, with the last. */
-static bool execute_operation(struct executing *executing, const char *name)
-{
-    const ZydisDecodedInstruction *decoded = &executing->instruction->decoded;
-    const ZydisDecodedOperand *operands = executing->instruction->operands;
-    const unsigned count = decoded->operand_count_visible;
-    bool subtracts;
-    const enum value_operation operation = operation_of(name, &subtracts);
-    if (operation == VALUE_NONE || count < 2 || count > 3)
-        return false;
-    const ZydisDecodedOperand *left = &operands[count - 2], *right = &operands[count - 1];
-    struct value value = nothing;
-    if (!((operation == VALUE_XOR || subtracts) && is_same_register(left, right))) {
-        const struct value a = read_operand(executing, left);
-        const struct value b = is_constant(right) ? nothing : read_operand(executing, right);
-        if (is_constant(right) && operation == VALUE_ADD)
-            value = value_add_constant(a, subtracts ? -right->imm.value.u : right->imm.value.u);
-        else
-            value = subtracts ? value_subtract(&a, &b) : value_combine(operation, &a, &b);
-        if (!value.is_exact)
-            value.constant = 0;
-    }
-    executing->state->flags = value_all(&value);
-    write_operand(executing, &operands[0], value);
-    return true;
-}
-
-/* inc, dec, lea, and instructions that copy. */
-static bool execute_simple(struct executing *executing, const char *name)
-{
-    const ZydisDecodedInstruction *decoded = &executing->instruction->decoded;
-    const ZydisDecodedOperand *operands = executing->instruction->operands;
-    switch (decoded->mnemonic) {
-    case ZYDIS_MNEMONIC_INC:
-    case ZYDIS_MNEMONIC_DEC: {
-        const uint64_t step = decoded->mnemonic == ZYDIS_MNEMONIC_INC ? 1 : UINT64_MAX;
-        struct value value = value_add_constant(read_operand(executing, &operands[0]), step);
-        value.constant = value.is_exact ? value.constant : 0;
-        executing->state->flags = value_all(&value);
-        write_operand(executing, &operands[0], value);
-        return true;
-    }
-    case ZYDIS_MNEMONIC_CDQE: /* eax to rax */
-    case ZYDIS_MNEMONIC_NOP:
-        return true;
+    switch (mnemonic) {
+    case ZYDIS_MNEMONIC_JL:
+    case ZYDIS_MNEMONIC_JLE:
+    case ZYDIS_MNEMONIC_JB:
+    case ZYDIS_MNEMONIC_JBE:
+    case ZYDIS_MNEMONIC_CMOVL:
+    case ZYDIS_MNEMONIC_CMOVLE:
+    case ZYDIS_MNEMONIC_CMOVB:
+    case ZYDIS_MNEMONIC_CMOVBE:
+        return VALUE_CONDITION_LESS;
+    case ZYDIS_MNEMONIC_JNL:
+    case ZYDIS_MNEMONIC_JNLE:
+    case ZYDIS_MNEMONIC_JNB:
+    case ZYDIS_MNEMONIC_JNBE:
+    case ZYDIS_MNEMONIC_CMOVNL:
+    case ZYDIS_MNEMONIC_CMOVNLE:
+    case ZYDIS_MNEMONIC_CMOVNB:
+    case ZYDIS_MNEMONIC_CMOVNBE:
+        return VALUE_CONDITION_GREATER;
     default:
-        break;
+        return VALUE_CONDITION_OTHER;
     }
-    if (!begins(name + (*name == 'v'), "mov") || decoded->operand_count_visible != 2)
-        return false;
-    write_operand(executing, &operands[0], read_operand(executing, &operands[1]));
-    return true;
 }
 
-/* A number for a value within a block; 0: it is not known to equal any other. */
-static uint64_t identify(const struct value *value)
-{
-    return value->is_exact ? hash_pair((uint64_t)value->bases ^ (uint64_t)(value->bases >> 64) * 3,
-                                       value->constant) |
-                                 UINT64_C(1) << 32
-                           : value->constant;
-}
-
-/* The identity of the address in an operand: equal addresses are computed more than once. */
-static uint64_t identify_address(const struct value_operand *operand, bool has_base, bool has_index)
-{
-    const uint64_t base = has_base ? identify(&operand->base) : 1;
-    const uint64_t index = has_index ? identify(&operand->index) : 1;
-    if (base == 0 || index == 0)
-        return 0;
-    return hash_pair(hash_pair(base, index * operand->scale), (uint64_t)operand->displacement) |
-           UINT64_C(1) << 33;
-}
-
-static void execute_lea(struct executing *executing)
-{
-    const ZydisDecodedOperand *operands = executing->instruction->operands;
-    const struct value_operand operand = describe(executing, &operands[1]);
-    const bool has_base =
-        operands[1].mem.base != ZYDIS_REGISTER_NONE && operands[1].mem.base != ZYDIS_REGISTER_RIP;
-    const bool has_index = operands[1].mem.index != ZYDIS_REGISTER_NONE;
-    struct value index = operand.index, sum = operand.base;
-    if (operand.scale > 1)
-        index = value_of_set(value_all(&index));
-    executing->flow->read |= value_all(&sum) | value_all(&index);
-    if (has_index)
-        sum = has_base ? value_combine(VALUE_ADD, &sum, &index) : index;
-    sum = value_add_constant(sum, (uint64_t)operand.displacement);
-    if (!sum.is_exact)
-        sum.constant = identify_address(&operand, has_base, has_index);
-    write_operand(executing, &operands[0], sum);
-}
-
-/* Fused multiply and add: one operand plus the product of the others. */
-static bool execute_fused(struct executing *executing, const char *name)
-{
-    const ZydisDecodedOperand *operands = executing->instruction->operands;
-    if (!begins(name, "vfmadd") && !begins(name, "vfnmadd"))
-        return false;
-    const char *order = strpbrk(name, "123");
-    if (!order || executing->instruction->decoded.operand_count_visible != 3)
-        return false;
-    const unsigned addend = (unsigned)(order[2] - '1') % 3; /* 231: the first, 213: the third */
-    value_set product = 0;
-    struct value sum = nothing;
-    for (unsigned i = 0; i < 3; i++) {
-        const struct value value = read_operand(executing, &operands[i]);
-        if (i == addend)
-            sum = value;
-        else
-            product |= value_all(&value);
-    }
-    const struct value rest = value_of_set(product);
-    write_operand(executing, &operands[0], value_combine(VALUE_ADD, &sum, &rest));
-    return true;
-}
-
-/* cmov: one of two values, by the flags. */
+/* cmov: one of two values, by the flags. That the old one stays is no use of it. */
 static void execute_conditional(struct executing *executing)
 {
     const ZydisDecodedOperand *operands = executing->instruction->operands;
-    const struct value kept = read_operand(executing, &operands[0]);
-    const struct value moved = read_operand(executing, &operands[1]);
-    struct value value = value_join(&kept, &moved);
-    if (value.operation == VALUE_SELECT)
-        value.others |= executing->state->flags & ~value.bases;
-    else
-        value = value_of_set(value_all(&kept) | value_all(&moved) | executing->state->flags);
-    write_operand(executing, &operands[0], value);
-}
-
-/* What was set since the iteration began may be an argument; the results depend on all of it. */
-static void execute_call(struct executing *executing)
-{
-    static const uint8_t arguments[] = {7, 6, 2, 1, 8, 9}; /* rdi, rsi, rdx, rcx, r8, r9 */
-    static const uint8_t clobbered[] = {0, 1, 2, 6, 7, 8, 9, 10, 11};
-    struct value_state *state = executing->state;
-    value_set passed = 0;
-    for (unsigned i = 0; i < sizeof arguments + 8; i++) {
-        const unsigned variable = i < sizeof arguments ? arguments[i] : 16 + i - sizeof arguments;
-        const struct value own = value_of_variable(variable);
-        if (!value_is_equal(&state->values[variable], &own))
-            passed |= value_all(&state->values[variable]);
+    struct value_flow *flow = executing->flow;
+    struct value_flags *flags = &executing->state->flags;
+    const value_set read = flow->read, unread = executing->state->unread;
+    const struct value kept = operand_read(executing, &operands[0]);
+    flow->read = read;
+    executing->state->unread = unread;
+    const struct value moved = operand_read(executing, &operands[1]);
+    const value_set decision = operand_flags(executing);
+    struct value value;
+    flow->read |= decision;
+    if (flags->is_compared &&
+        value_choose(&value, condition_of(executing->instruction->decoded.mnemonic), &flags->left,
+                     &flags->right, &kept, &moved)) {
+        value_flow_decide(flow, flags, decision, value.bases);
+    } else {
+        value_flow_decide(flow, flags, decision, 0);
+        value = value_join(&kept, &moved, decision);
+        value.constant = value.is_exact ? value.constant : 0;
+        if (value_identify(&kept) == 0) /* what is equal may not be the same */
+            value.others |= decision & ~value.bases;
     }
-    executing->flow->used |= passed;
-    executing->flow->read |= passed;
-    for (unsigned i = 0; i < sizeof clobbered; i++)
-        state->values[clobbered[i]] = value_of_set(passed);
-    for (unsigned i = 16; i < VALUE_REGISTERS; i++)
-        state->values[i] = value_of_set(passed);
-    value_flow_begin_block(executing->flow); /* it may write to memory */
+    operand_write(executing, &operands[0], value);
 }
 
-static bool is_comparison(ZydisMnemonic mnemonic, const char *name)
+static bool is_comparison(const struct executing *executing)
 {
-    return mnemonic == ZYDIS_MNEMONIC_CMP || mnemonic == ZYDIS_MNEMONIC_TEST ||
-           strstr(name, "comis") != NULL || strstr(name, "ptest") != NULL;
+    return executing->instruction->decoded.mnemonic == ZYDIS_MNEMONIC_CMP ||
+           text_begins(executing->name, "comis") || text_begins(executing->name, "ucomis");
+}
+
+static void execute_comparison(struct executing *executing)
+{
+    const ZydisDecodedOperand *operands = executing->instruction->operands;
+    struct value_flags *flags = &executing->state->flags;
+    const struct value left = operand_read(executing, &operands[0]);
+    const struct value right = operand_read(executing, &operands[1]);
+    operand_set_flags(executing, value_all(&left) | value_all(&right));
+    flags->left = left;
+    flags->right = right;
+    flags->is_compared = true;
+    flags->address = executing->instruction->address;
+}
+
+/* --- calls -------------------------------------------------------------------------------------
+ */
+
+#define REGISTER(name) (ZYDIS_REGISTER_##name - ZYDIS_REGISTER_RAX)
+
+static value_set general_arguments(void)
+{
+    return value_set_of(REGISTER(RDI)) | value_set_of(REGISTER(RSI)) | value_set_of(REGISTER(RDX)) |
+           value_set_of(REGISTER(RCX)) | value_set_of(REGISTER(R8)) | value_set_of(REGISTER(R9));
+}
+
+/* What is known of the function that an instruction calls. */
+static struct value_callee find_callee(struct value_flow *flow,
+                                       const struct value_instruction *instruction)
+{
+    const ZydisDecodedOperand *target = &instruction->operands[0];
+    struct value_callee callee = {.address = instruction->address + instruction->decoded.length +
+                                             target->imm.value.u};
+    if (target->type != ZYDIS_OPERAND_TYPE_IMMEDIATE || !flow->arguments)
+        return callee;
+    for (unsigned i = 0; i < flow->callee_count; i++)
+        if (flow->callees[i].address == callee.address)
+            return flow->callees[i];
+    callee.is_known = flow->arguments(flow->context, callee.address, &callee.registers);
+    callee.registers &= general_arguments() | range_of(VALUE_VECTORS, 8);
+    if (flow->callee_count < VALUE_CALLEES)
+        flow->callees[flow->callee_count++] = callee;
+    return callee;
+}
+
+/* The variables of the arguments: of what the callee may read; if this is not known, of all
+ * argument registers that this iteration has set. */
+static value_set pass_arguments(struct executing *executing)
+{
+    struct value_flow *flow = executing->flow;
+    struct value_state *state = executing->state;
+    const struct value_callee callee = find_callee(flow, executing->instruction);
+    const value_set registers = general_arguments() | range_of(VALUE_VECTORS, 8);
+    value_set passed = 0;
+    for (unsigned i = 0; i < VALUE_REGISTERS; i++) {
+        const struct value own = value_of_variable(i);
+        const bool is_set = !value_is_equal(&state->values[i], &own);
+        if (!(registers & value_set_of(i)))
+            continue;
+        if ((callee.registers & value_set_of(i)) || (!callee.is_known && is_set))
+            passed |= value_all(&state->values[i]);
+        else if (!callee.is_known && i < VALUE_VECTORS)
+            flow->stale |= value_set_of(i);
+    }
+    state->unread &= ~registers;
+    return passed;
+}
+
+/* The results of a call or system call depend on all arguments. */
+static void execute_call(struct executing *executing, value_set passed)
+{
+    static const uint8_t clobbered[] = {0, 1, 2, 6, 7, 8, 9, 10, 11};
+    struct value_flow *flow = executing->flow;
+    struct value_state *state = executing->state;
+    const unsigned number = operand_number_load(flow, executing->instruction->address, passed);
+    const struct value result = value_of_set(passed | value_set_of(VALUE_STORED + number));
+    flow->used |= passed | flow->control;
+    flow->read |= passed;
+    flow->has_stores = true;
+    for (unsigned i = 0; i < sizeof clobbered; i++) {
+        state->values[clobbered[i]] = result;
+        state->parts[clobbered[i]].bits = 0;
+    }
+    for (unsigned i = VALUE_VECTORS; i < VALUE_REGISTERS; i++) {
+        state->values[i] = result;
+        state->parts[i].bits = 0;
+    }
+    state->depth = 0;
+    state->flags = (struct value_flags){.set = value_all(&result), .carry = value_all(&result)};
+    state->current = 0; /* it may write to memory */
+}
+
+static void execute_system_call(struct executing *executing)
+{
+    static const uint8_t arguments[] = {0, 7, 6, 2, 10, 8, 9}; /* rax: the number */
+    value_set passed = 0;
+    for (unsigned i = 0; i < sizeof arguments; i++)
+        passed |= value_all(&executing->state->values[arguments[i]]);
+    executing->flow->used |= passed | executing->flow->control;
+    executing->flow->read |= passed;
+    executing->flow->has_stores = true;
+    executing->state->values[REGISTER(RAX)] = value_of_set(passed);
+    executing->state->values[REGISTER(RCX)] = value_of_set(0);
+    executing->state->values[REGISTER(R11)] = value_of_set(0);
+    executing->state->current = 0;
+}
+
+/* --- other instructions ------------------------------------------------------------------------
+ */
+
+/* The instruction moves between the halves of vector registers, or reads the upper one. */
+static bool is_upper(const struct executing *executing)
+{
+    return text_begins(executing->name, "movh") || text_begins(executing->name, "movlh");
+}
+
+/* The destination keeps upper bits, which are not read after a conversion. */
+static bool is_conversion(const struct executing *executing, unsigned operand)
+{
+    return operand == 0 && executing->instruction->decoded.operand_count_visible == 2 &&
+           text_begins(executing->name, "cvtsi2s");
+}
+
+static value_set read_operands(struct executing *executing)
+{
+    const ZydisDecodedOperand *operands = executing->instruction->operands;
+    value_set all = operand_flags(executing);
+    for (unsigned i = 0; i < executing->instruction->decoded.operand_count; i++) {
+        ZydisDecodedOperand operand = operands[i];
+        const bool is_kept = (operand.actions & ZYDIS_OPERAND_ACTION_CONDWRITE) ||
+                             (is_upper(executing) && i == 0 && !operand_is_memory(&operand));
+        if ((!operand_is_read(&operand) && !is_kept) || is_conversion(executing, i))
+            continue;
+        if (is_upper(executing) && !operand_is_memory(&operand))
+            operand.size = 128;
+        const struct value value = operand_read(executing, &operand);
+        all |= value_all(&value);
+    }
+    return all;
 }
 
 /* All that is written depends on all that is read. */
-static void execute_other(struct executing *executing, const char *name)
+static void execute_other(struct executing *executing)
 {
     const ZydisDecodedInstruction *decoded = &executing->instruction->decoded;
-    const ZydisDecodedOperand *operands = executing->instruction->operands;
-    value_set all = 0;
-    bool is_flagged = false;
+    const value_set all = read_operands(executing);
+    executing->flow->read |= all;
+    operand_set_flags(executing, all);
     for (unsigned i = 0; i < decoded->operand_count; i++) {
-        if (operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-            operands[i].reg.value == ZYDIS_REGISTER_RFLAGS)
-            is_flagged = is_flagged || is_read(&operands[i]);
-        else if (is_read(&operands[i])) {
-            const struct value value = read_operand(executing, &operands[i]);
-            all |= value_all(&value);
-        }
+        ZydisDecodedOperand operand = executing->instruction->operands[i];
+        if (is_upper(executing) && !operand_is_memory(&operand))
+            operand.size = 128;
+        if (operand_is_written(&operand))
+            operand_write(executing, &operand, value_of_set(all));
     }
-    all |= is_flagged ? executing->state->flags : 0;
-    if (is_comparison(decoded->mnemonic, name))
-        executing->flow->compared |= all;
-    if (decoded->meta.category != ZYDIS_CATEGORY_COND_BR)
-        executing->state->flags = all;
-    for (unsigned i = 0; i < decoded->operand_count; i++)
-        if (is_written(&operands[i]))
-            write_operand(executing, &operands[i], value_of_set(all));
+}
+
+/* movs, stos and so on: pointers step by a constant, with rep by the count. */
+static void execute_string(struct executing *executing)
+{
+    const ZydisDecodedInstruction *decoded = &executing->instruction->decoded;
+    struct value_state *state = executing->state;
+    const bool is_repeated = (decoded->attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
+                                                     ZYDIS_ATTRIB_HAS_REPNE)) != 0;
+    const struct value source = state->values[REGISTER(RSI)], target = state->values[REGISTER(RDI)];
+    const struct value count = value_of_set(value_all(&state->values[REGISTER(RCX)]));
+    execute_other(executing);
+    for (unsigned i = 0; i < decoded->operand_count; i++) {
+        const ZydisDecodedOperand *operand = &executing->instruction->operands[i];
+        const unsigned variable = operand->type == ZYDIS_OPERAND_TYPE_REGISTER
+                                      ? value_variable(operand->reg.value)
+                                      : VALUE_VARIABLE_NONE;
+        if (variable != REGISTER(RSI) && variable != REGISTER(RDI))
+            continue;
+        const struct value *before = variable == REGISTER(RSI) ? &source : &target;
+        operand_write(executing, operand,
+                      is_repeated ? value_combine(VALUE_ADD, before, &count)
+                                  : value_add_constant(*before, 1));
+    }
+}
+
+/* The target of an indirect jump decides, too. */
+static void execute_jump(struct executing *executing)
+{
+    const struct value_instruction *instruction = executing->instruction;
+    struct value_state *state = executing->state;
+    const struct value counter = state->values[REGISTER(RCX)];
+    state->condition = (uint8_t)condition_of(instruction->decoded.mnemonic);
+    state->decision = read_operands(executing);
+    executing->flow->read |= state->decision;
+    value_flow_decide(executing->flow, &state->flags, state->decision, 0);
+    for (unsigned i = 0; i < instruction->decoded.operand_count; i++) /* loop counts in rcx */
+        if (operand_is_written(&instruction->operands[i]))
+            operand_write(executing, &instruction->operands[i],
+                          value_add_constant(counter, UINT64_MAX));
 }
 
 void value_flow_execute(struct value_flow *flow, struct value_state *state,
                         const struct value_instruction *instruction)
 {
-    struct executing executing = {.flow = flow, .state = state, .instruction = instruction};
     const char *name = ZydisMnemonicGetString(instruction->decoded.mnemonic);
+    struct executing executing = {
+        .flow = flow, .state = state, .instruction = instruction, .name = name + (*name == 'v')};
     switch (instruction->decoded.meta.category) {
     case ZYDIS_CATEGORY_CALL:
-        execute_call(&executing);
-        return;
+        execute_call(&executing, pass_arguments(&executing));
+        break;
+    case ZYDIS_CATEGORY_SYSCALL:
+        execute_system_call(&executing);
+        break;
     case ZYDIS_CATEGORY_CMOV:
         execute_conditional(&executing);
-        return;
+        break;
+    case ZYDIS_CATEGORY_STRINGOP:
+        execute_string(&executing);
+        break;
+    case ZYDIS_CATEGORY_X87_ALU:
+    case ZYDIS_CATEGORY_FCMOV:
+        value_x87_execute(&executing);
+        break;
+    case ZYDIS_CATEGORY_COND_BR:
+    case ZYDIS_CATEGORY_UNCOND_BR:
+        execute_jump(&executing);
+        break;
+    case ZYDIS_CATEGORY_NOP:
     case ZYDIS_CATEGORY_WIDENOP:
     case ZYDIS_CATEGORY_RET:
-    case ZYDIS_CATEGORY_UNCOND_BR:
-        return;
-    default:
         break;
+    default:
+        if (is_comparison(&executing))
+            execute_comparison(&executing);
+        else if (!value_arithmetic_execute(&executing))
+            execute_other(&executing);
     }
-    if (instruction->decoded.mnemonic == ZYDIS_MNEMONIC_LEA)
-        execute_lea(&executing);
-    else if (!execute_simple(&executing, name) && !execute_operation(&executing, name) &&
-             !execute_fused(&executing, name))
-        execute_other(&executing, name);
 }

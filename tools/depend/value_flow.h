@@ -1,7 +1,7 @@
 /*
  * What instructions do to the values of an iteration (value_form.h). Registers, and slots of the
  * stack that instructions name by rbp or rsp and a constant, are variables; so is what an
- * instruction loads from other memory.
+ * instruction loads from other memory, or gets from a call.
  */
 #ifndef TOOLS_DEPEND_VALUE_FLOW_H
 #define TOOLS_DEPEND_VALUE_FLOW_H
@@ -11,11 +11,17 @@
 #include <Zydis/Zydis.h>
 #include <stddef.h>
 
-#define VALUE_REGISTERS     48u /* 16 general ones, 32 vector registers */
-#define VALUE_SLOTS         48u
+#define VALUE_VECTORS       16u /* after the general registers: 32 vector registers, */
+#define VALUE_MASKS         48u /* 8 mask registers, */
+#define VALUE_X87           56u /* what the x87 stack and MMX registers held at the head */
+#define VALUE_REGISTERS     57u
+#define VALUE_SLOTS         39u
 #define VALUE_STORED        (VALUE_REGISTERS + VALUE_SLOTS) /* variables that have values */
 #define VALUE_LOADS         (VALUE_VARIABLES - VALUE_STORED)
+#define VALUE_ENTRIES       8u /* of the x87 stack */
 #define VALUE_UPDATES       64u
+#define VALUE_CALLEES       32u
+#define VALUE_DECISIONS     64u
 #define VALUE_VARIABLE_NONE VALUE_VARIABLES
 
 /* All variables that are loads. */
@@ -24,15 +30,38 @@ static inline value_set value_loads(void)
     return ~(value_set_of(VALUE_STORED) - 1);
 }
 
+/* The low bits of a register, after a write that left the others; 0 bits: there is none. */
+struct value_part {
+    struct value value;
+    uint16_t bits;
+    uint16_t width; /* the register's bits above these are zero; 0: it is not known */
+};
+
+struct value_flags {
+    value_set set, carry; /* variables on which they depend; `carry`: the carry flag */
+    bool is_compared;     /* they compare left with right */
+    struct value left, right;
+    uint64_t address; /* of the comparison */
+};
+
 struct value_state {
     struct value values[VALUE_STORED];
-    value_set flags; /* the variables on which the flags depend */
+    struct value_part parts[VALUE_REGISTERS];
+    struct value_flags flags;
+    value_set decision; /* variables on which the block's last jump depends */
+    uint8_t condition;  /* of that jump: enum value_condition */
+    int8_t depth;       /* of the x87 stack: pushed in this iteration; -1: not known */
+    struct value entries[VALUE_ENTRIES]; /* of these, the deepest first */
+    value_set current; /* loads since which no store may have changed the memory */
+    value_set unread;  /* registers that were written, and not read since */
 };
 
 /* A slot of the stack. */
 struct value_slot {
     uint8_t base;    /* ZydisRegister: RBP or RSP */
-    bool is_exposed; /* its address is taken: it is memory */
+    bool is_exposed; /* it is memory: its address is taken, or other slots overlap it */
+    bool is_indexed;
+    uint16_t bytes;
     int64_t displacement;
 };
 
@@ -42,30 +71,57 @@ struct value_operand {
     int64_t displacement;
     uint16_t bits;
     uint8_t scale;
+    uint8_t segment; /* ZydisRegister, if the segment matters */
 };
 
 struct value_load {
     uint64_t address; /* of the instruction */
     value_set address_variables;
     struct value_operand operand; /* of the latest execution */
-    bool is_current;              /* since the start of the block, and the last store */
 };
 
 /* A store of what a load has read, changed by an operation, to the same operand. */
 struct value_update {
     uint64_t store, load; /* addresses of the instructions */
+    uint8_t operation;    /* enum value_operation */
+};
+
+/* A comparison, and what it decides. */
+struct value_decision {
+    uint64_t address;  /* 0: of all that do not fit, and of flags that are no comparison's */
+    value_set decided; /* variables on which jumps and conditional moves depend */
+    value_set chosen;  /* bases of minima and maxima that they choose */
+};
+
+/* What value_flow.arguments has told. */
+struct value_callee {
+    uint64_t address;
+    value_set registers;
+    bool is_known;
 };
 
 struct value_flow {
     struct value_slot slots[VALUE_SLOTS];
     unsigned slot_count;
-    struct value_load loads[VALUE_LOADS];
+    bool moves_rbp, moves_rsp;            /* the loop changes them: they name no slots */
+    struct value_load loads[VALUE_LOADS]; /* the last one stands for all that do not fit */
     unsigned load_count;
     struct value_update updates[VALUE_UPDATES];
     unsigned update_count;
-    value_set used;     /* variables that are stored, are part of addresses or arguments */
-    value_set compared; /* variables that are compared */
-    value_set read;     /* variables of which an instruction reads a value */
+    struct value_decision decisions[VALUE_DECISIONS]; /* the first one has address 0 */
+    unsigned decision_count;
+    value_set used;    /* variables that are stored, are part of addresses or arguments, or
+                          decide whether something is stored or called */
+    value_set read;    /* variables of which an instruction reads a value */
+    value_set stale;   /* argument registers that calls may read as the iteration found them */
+    bool has_stores;   /* to memory other than slots */
+    value_set control; /* variables that decide whether the current block is executed */
+    struct value_callee callees[VALUE_CALLEES];
+    unsigned callee_count;
+    /* Finds the registers that a function may read before it writes them; NULL: they are not known.
+     * False: there may be more. */
+    bool (*arguments)(void *context, uint64_t callee, value_set *registers);
+    void *context;
 };
 
 struct value_instruction {
@@ -74,8 +130,14 @@ struct value_instruction {
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 };
 
+/* The variable of a register; VALUE_VARIABLE_NONE: it has none. */
+unsigned value_variable(ZydisRegister name);
+
 /* Finds slots: for each instruction, before the first value_flow_execute(). */
 void value_flow_see(struct value_flow *flow, const struct value_instruction *instruction);
+
+/* The variable of an operand that is a register or a slot; VALUE_VARIABLE_NONE: it is neither. */
+unsigned value_flow_variable(const struct value_flow *flow, const ZydisDecodedOperand *operand);
 
 /* The variable of the slot that an instruction accesses; VALUE_VARIABLE_NONE: none. */
 unsigned value_flow_slot(const struct value_flow *flow,
@@ -84,11 +146,30 @@ unsigned value_flow_slot(const struct value_flow *flow,
 /* Each variable has its own value. */
 void value_state_begin(struct value_state *state);
 
-/* A basic block begins. */
-void value_flow_begin_block(struct value_flow *flow);
+bool value_state_is_equal(const struct value_state *a, const struct value_state *b);
+
+/* Where two paths meet, in a block: decision as in value_join(). */
+void value_state_join(struct value_state *state, const struct value_state *other,
+                      value_set decision, uint32_t block);
+
+/* Of two paths that meet in a block: `kept`, if a jump was not taken, `taken` if it was, as
+ * `decided` tells. Where the values are a minimum or maximum of what was compared, state gets it.
+ * Returns the bases of these. */
+value_set value_state_choose(struct value_state *state, const struct value_state *decided,
+                             const struct value_state *kept, const struct value_state *taken);
+
+/* A jump or conditional move depends on flags, and chooses a minimum or maximum. */
+void value_flow_decide(struct value_flow *flow, const struct value_flags *flags, value_set decision,
+                       value_set chosen);
+
+/* Variables that decide something else than whether they are a minimum or maximum. */
+value_set value_flow_decided(const struct value_flow *flow);
 
 void value_flow_execute(struct value_flow *flow, struct value_state *state,
                         const struct value_instruction *instruction);
+
+/* Forgets what was collected (updates, used, read), but not slots and loads. */
+void value_flow_restart(struct value_flow *flow);
 
 /* A set with the variables of the addresses of its loads. */
 value_set value_flow_close(const struct value_flow *flow, value_set set);

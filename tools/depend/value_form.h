@@ -28,7 +28,14 @@ enum value_operation {
     VALUE_XOR,
     VALUE_MINIMUM,
     VALUE_MAXIMUM,
-    VALUE_SELECT /* one of them: a conditional assignment, or a minimum or maximum by comparing */
+    VALUE_SELECT /* one of them: a conditional assignment */
+};
+
+/* What a conditional instruction tells about the operands of the comparison before it. */
+enum value_condition {
+    VALUE_CONDITION_OTHER,
+    VALUE_CONDITION_LESS,   /* it holds only if left <= right, and whenever left < right */
+    VALUE_CONDITION_GREATER /* likewise with >= and > */
 };
 
 /*
@@ -40,7 +47,8 @@ enum value_operation {
  */
 struct value {
     value_set bases, others;
-    uint64_t constant; /* of an exact one, modulo 2^64 */
+    uint64_t constant; /* of an exact one, modulo 2^64. Otherwise values that are equal are the same
+                          if they have the same number here, other than 0 */
     bool is_exact;
     uint8_t operation; /* enum value_operation */
 };
@@ -57,6 +65,12 @@ static inline value_set value_all(const struct value *value)
 
 bool value_is_equal(const struct value *a, const struct value *b);
 
+/* Equal, and known to be the same number in one iteration. */
+bool value_is_same(const struct value *a, const struct value *b);
+
+/* A number that only values that are the same have; 0: such values are not known. */
+uint64_t value_identify(const struct value *value);
+
 struct value value_add_constant(struct value value, uint64_t constant);
 
 struct value value_combine(enum value_operation operation, const struct value *a,
@@ -65,7 +79,15 @@ struct value value_combine(enum value_operation operation, const struct value *a
 /* a - b: b is no base of the result. */
 struct value value_subtract(const struct value *a, const struct value *b);
 
-/* Either of them, where two paths meet. */
-struct value value_join(const struct value *a, const struct value *b);
+/* Either of them, where two paths meet that begin where `decision` is decided: variables. */
+struct value value_join(const struct value *a, const struct value *b, value_set decision);
+
+/* A part of an old value is replaced by a new one. One that depends on nothing is zero. */
+struct value value_replace_part(const struct value *old, const struct value *new);
+
+/* A minimum or maximum of two values: `taken` if the condition holds for left and right, else
+ * `kept`. False: it is none. */
+bool value_choose(struct value *chosen, enum value_condition condition, const struct value *left,
+                  const struct value *right, const struct value *kept, const struct value *taken);
 
 #endif

@@ -5,13 +5,17 @@ set -eu -o pipefail
 
 cat >loops.c <<'C'
 #include <stdio.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 #define N 4000
 static int a[N], b[N], h[64];
 static double x[N];
 static float f[N];
 static int d[N], follow[N];
 static double m[3][N];
+static unsigned long q[3][N];
+static char text[N + 1];
 struct node { struct node *next; int value; };
 __attribute__((noipa)) static void each(int n) { for (int i = 0; i < n; i++) b[i] = a[i] * 3 + 1; }
 __attribute__((noipa)) static void stencil(int n) { for (int i = 1; i < n - 1; i++) b[i] = a[i - 1] + a[i + 1]; }
@@ -50,7 +54,20 @@ __attribute__((noipa)) static double half(double v) { return v / 2 + 1; }
 __attribute__((noipa)) static int iterate(int n) { int s = 7; for (int i = 0; i < n; i++) s = step(s); return s; }
 __attribute__((noipa)) static double settle(int n) { double s = 7; for (int i = 0; i < n; i++) s = half(s); return s; }
 __attribute__((noipa)) static void map(int n) { for (int i = 0; i < n; i++) b[i] = step(a[i]); }
+__attribute__((noipa)) static void keep(int i, int c, int d, int e, int f, int g, int v) { b[i + c + d + e + f + g] = v; }
+__attribute__((noipa)) static int pass(int n) { int s = 0; for (int i = 0; i < n; i++) { s += a[i]; keep(i, 0, 0, 0, 0, 0, s); } return s; }
+__attribute__((noipa)) static int peek(int n, int **at) { int s = 0; *at = &s; for (int i = 0; i < n; i++) { s += a[i]; b[i] = **at; } return s; }
+__attribute__((noipa)) static void carry(int n)
+{
+    unsigned long c = 0;
+    for (int i = 0; i < n; i++) {
+        const unsigned __int128 t = (unsigned __int128)q[0][i] + q[1][i] + c;
+        q[2][i] = (unsigned long)t;
+        c = (unsigned long)(t >> 64);
+    }
+}
 /* the loop ends at what it finds */
+__attribute__((noipa)) static int drain(int file) { int s = 0; while (s < 2000 && read(file, text, 8) > 0) s++; return s; }
 __attribute__((noipa)) static int search(int n) { for (int i = 0; i < n; i++) if (a[i] == 7 * (N - 5)) return i; return -1; }
 __attribute__((noipa)) static int length(const char *p) { int s = 0; while (*p) s += *p++ == 'x'; return s; }
 __attribute__((noipa)) static void multiply(int n)
@@ -64,7 +81,6 @@ __attribute__((noipa)) static void multiply(int n)
         }
 }
 static int buffer[8];
-static char text[N + 1];
 __attribute__((noipa)) static void scratch(int n)
 {
     for (int i = 0; i < n; i++) {
@@ -85,7 +101,9 @@ int main(int argc, char **argv)
         d[i] = N - i;
         follow[i] = (i + 1) * 7;
         text[i] = 'x';
+        q[0][i] = q[1][i] = -1ul - (unsigned long)i % 2;
     }
+    int *at;
     switch (argc > 1 ? *argv[1] : 0) {
     case '1':
         each(N); stencil(N); histogram(N); far(N); prefix(N); scratch(N); map(N); multiply(24);
@@ -98,7 +116,8 @@ int main(int argc, char **argv)
         break;
     default:
         printf("%d %d %d %d %d\n", chain(N), above(N), records(N), restart(N), falls(N));
-        mark(N); tickets(N); totals(N); mixed(N); last(N); shift(N);
+        printf("%d %d %d\n", pass(N), peek(N, &at), drain(open("/dev/zero", O_RDONLY)));
+        carry(N); mark(N); tickets(N); totals(N); mixed(N); last(N); shift(N);
     }
     return 0;
 }
@@ -122,11 +141,13 @@ cat >expected <<'E2'
 above serial
 add_floats reduction
 add_long reduction
+carry serial
 chain serial
 chaos serial
 compact serial
 converge serial
 count reduction
+drain serial
 each independent
 falls serial
 far distance
@@ -140,6 +161,8 @@ mark serial
 minimum reduction
 mixed serial
 multiply independent independent reduction
+pass serial
+peek serial
 prefix serial
 product reduction
 records serial

@@ -20,6 +20,7 @@ struct search {
     unsigned instructions;
     unsigned calls;
     value_set found;
+    bool writes; /* to memory other than its frame, or makes system calls */
 };
 
 /* False: there is no room. */
@@ -65,6 +66,14 @@ static bool is_idiom(const struct value_instruction *instruction)
            (strstr(name, "xor") || strstr(name, "sub"));
 }
 
+/* Writes to memory other than the frame. */
+static bool writes_memory(const ZydisDecodedOperand *operand)
+{
+    return operand->type == ZYDIS_OPERAND_TYPE_MEMORY &&
+           (operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) &&
+           operand->mem.base != ZYDIS_REGISTER_RSP && operand->mem.base != ZYDIS_REGISTER_RBP;
+}
+
 static void note_registers(struct search *search, const struct value_instruction *instruction,
                            value_set *written)
 {
@@ -72,6 +81,7 @@ static void note_registers(struct search *search, const struct value_instruction
     for (unsigned i = 0; i < instruction->decoded.operand_count; i++) {
         const ZydisDecodedOperand *operand = &instruction->operands[i];
         value_set read = 0;
+        search->writes |= writes_memory(operand);
         if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY)
             for (unsigned k = 0; k < 2; k++) {
                 const unsigned variable =
@@ -107,6 +117,7 @@ static bool search_call(struct search *search, const struct value_instruction *i
         return false;
     search->instructions = inner.instructions;
     search->found |= inner.found & ~written;
+    search->writes |= inner.writes;
     return true;
 }
 
@@ -119,6 +130,7 @@ static bool search_place(struct search *search, struct place place)
            loop_flow_decode(search->read, search->context, place.address, &instruction)) {
         note_registers(search, &instruction, &place.written);
         place.address += instruction.decoded.length;
+        search->writes |= instruction.decoded.meta.category == ZYDIS_CATEGORY_SYSCALL;
         switch (instruction.decoded.meta.category) {
         case ZYDIS_CATEGORY_RET:
         case ZYDIS_CATEGORY_INTERRUPT:
@@ -150,11 +162,11 @@ static bool search_function(struct search *search, uint64_t callee)
     return is_known;
 }
 
-bool callee_arguments_find(loop_flow_read *read, void *context, uint64_t callee,
-                           value_set *registers)
+bool callee_arguments_find(loop_flow_read *read, void *context, struct value_callee *callee)
 {
     struct search search = {.read = read, .context = context};
-    const bool is_known = search_function(&search, callee);
-    *registers = search.found;
-    return is_known;
+    callee->is_known = search_function(&search, callee->address);
+    callee->registers = search.found;
+    callee->is_pure = callee->is_known && !search.writes;
+    return callee->is_known;
 }

@@ -4,9 +4,8 @@
 
 #include "tools/depend/loop_flow.h"
 
-/* Finds the registers that the function at an address may read before it writes them: variables
- * of value_flow.h. False: not all of its code can be found, there may be more. */
-bool callee_arguments_find(loop_flow_read *read, void *context, uint64_t callee,
-                           value_set *registers);
+/* Finds the registers that the function at callee->address may read before it writes them, and
+ * whether it is pure. False: not all of its code can be found, there may be more. */
+bool callee_arguments_find(loop_flow_read *read, void *context, struct value_callee *callee);
 
 #endif

@@ -292,7 +292,7 @@ int loop_flow_find(struct value_flow *flow, struct loop_flow_result *result,
                                 .context = context};
     const struct loop *found = analysis.loop;
     result->is_known = false;
-    if (found->node_count > NODES_MAX)
+    if (found->node_count > NODES_MAX || walk->is_cut)
         return 0;
     const int prepared = prepare(&analysis, error);
     for (uint32_t i = 0; i < found->node_count && prepared == 0; i++)

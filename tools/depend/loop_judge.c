@@ -10,6 +10,7 @@
 
 struct judged_loop {
     struct loop_values values;
+    bool is_analysed;
     bool is_observed;     /* an iteration reads what its update of memory has stored */
     bool overwrites_kept; /* the loop overwrites what it has loaded for later iterations */
 };
@@ -75,66 +76,89 @@ static bool is_within(const struct loop_judge *judge, uint32_t loop, uint32_t ou
     return inner != LOOPS_NONE;
 }
 
-/* A read, in the same iteration, of what a reduction has stored. */
-static void observe(struct judged_loop *judged, const struct judged_place *sink,
-                    const struct judged_place *source)
+/* The slot if only one of two places accesses it as such; else VALUE_VARIABLE_NONE. */
+static unsigned exposed_slot(const struct judged_place *a, const struct judged_place *b)
 {
-    struct loop_values *values = &judged->values;
-    if (source->slot != VALUE_VARIABLE_NONE) {
-        if (sink->slot != source->slot && values->kinds[source->slot] == LOOP_VALUE_REDUCTION)
-            values->kinds[source->slot] = LOOP_VALUE_SERIAL;
+    if (a->slot == b->slot)
+        return VALUE_VARIABLE_NONE;
+    return a->slot != VALUE_VARIABLE_NONE ? a->slot : b->slot;
+}
+
+/* A dependence within an iteration. */
+static void note_inner(struct judged_loop *judged, const struct depend_pair *pair,
+                       const struct judged_place *sink, const struct judged_place *source)
+{
+    const struct loop_values *values = &judged->values;
+    if (pair->kind == DEPEND_WAR) {
+        judged->overwrites_kept |= loop_values_keeps(values, source->address);
         return;
     }
     const enum value_operation stored = loop_values_updates(values, source->address);
-    if (stored != VALUE_NONE && stored != loop_values_loads_for_update(values, sink->address))
+    if (pair->kind == DEPEND_RAW && stored != VALUE_NONE &&
+        stored != loop_values_loads_for_update(values, sink->address))
         judged->is_observed = true;
 }
 
-/* Looks at dependences within the iterations of a loop, and of its inner loops. */
-static void look_within(const struct loop_judge *judge, uint32_t loop, struct judged_loop *judged)
+/* Looks at dependences within a loop. within: by loop. Returns slots that are also accessed
+ * otherwise. */
+static uint64_t look_within(const struct loop_judge *judge, uint32_t loop, const bool *within,
+                            struct judged_loop *judged)
 {
     const struct depend *depend = judge->depend;
-    const bool knows_reads = (depend->settings.kinds & (1u << DEPEND_WAR)) != 0;
     const size_t pairs = depend_pair_count(depend);
+    uint64_t exposed = 0;
     for (size_t i = 0; i < pairs; i++) {
         const struct depend_pair *pair = depend_pair(depend, i);
-        if (pair->loop >= judge->flow->loop_count || pair->kind == DEPEND_WAW ||
-            (pair->loop == loop && pair->carried && pair->kind == DEPEND_RAW) ||
-            !is_within(judge, pair->loop, loop))
+        if (pair->loop >= judge->flow->loop_count || !within[pair->loop])
             continue;
         const struct judged_place source = judge_place(judge, &judged->values, loop, pair->source);
         const struct judged_place sink = judge_place(judge, &judged->values, loop, pair->sink);
-        if (pair->kind == DEPEND_RAW)
-            observe(judged, &sink, &source);
-        else if (loop_values_keeps(&judged->values, source.address))
-            judged->overwrites_kept = true;
+        const unsigned slot = exposed_slot(&sink, &source);
+        if (slot != VALUE_VARIABLE_NONE)
+            exposed |= UINT64_C(1) << (slot - VALUE_REGISTERS);
+        if (pair->loop != loop || !pair->carried || pair->kind == DEPEND_WAR)
+            note_inner(judged, pair, &sink, &source);
     }
-    if (!knows_reads && judged->values.kept && judged->values.flow.has_stores)
+    if (!(depend->settings.kinds & (1u << DEPEND_WAR)) && judged->values.kept &&
+        judged->values.flow.has_stores)
         judged->overwrites_kept = true;
+    return exposed;
 }
 
 /* --- loops -------------------------------------------------------------------------------------
  */
 
-static struct judged_loop *analyse(struct loop_judge *judge, uint32_t loop)
+/* Finds the values again if other instructions than the analysis knows access slots. */
+static int analyse_again(struct loop_judge *judge, uint32_t loop, const bool *within,
+                         struct judged_loop *judged)
 {
     const struct code_walk *walk;
     struct bt_error error;
-    struct judged_loop *judged = calloc(1, sizeof *judged);
-    if (!judged)
-        return NULL;
+    uint64_t exposed = 0, before;
     const uint32_t number = find_loop(judge, loop, &walk);
-    if (number == LOOPS_NONE) {
-        judged->values.is_unknown = true;
-        return judged;
-    }
-    if (loop_values_find(&judged->values, walk, number, read_code, judge->flow, &error) < 0) {
-        free(judged);
-        return NULL;
-    }
-    if (!judged->values.is_unknown)
-        look_within(judge, loop, judged);
-    return judged;
+    judged->values.is_unknown = number == LOOPS_NONE;
+    do {
+        before = exposed;
+        if (!judged->values.is_unknown && loop_values_find(&judged->values, walk, number, exposed,
+                                                           read_code, judge->flow, &error) < 0)
+            return BT_MEMORY;
+        judged->is_observed = judged->overwrites_kept = false;
+        if (!judged->values.is_unknown)
+            exposed |= look_within(judge, loop, within, judged);
+    } while (exposed != before);
+    return 0;
+}
+
+static int analyse(struct loop_judge *judge, uint32_t loop, struct judged_loop *judged)
+{
+    bool *within = malloc((judge->flow->loop_count + 1) * sizeof *within);
+    if (!within)
+        return BT_MEMORY;
+    for (uint32_t i = 0; i < judge->flow->loop_count; i++)
+        within[i] = is_within(judge, i, loop);
+    const int result = analyse_again(judge, loop, within, judged);
+    free(within);
+    return result;
 }
 
 /* NULL: no memory. */
@@ -147,7 +171,11 @@ static const struct judged_loop *judged_of(struct loop_judge *judge, uint32_t lo
         judge->loops = larger;
         memset(larger + before, 0, (judge->count - before) * sizeof *larger);
         if (!larger[loop])
-            larger[loop] = analyse(judge, loop);
+            larger[loop] = calloc(1, sizeof *larger[loop]);
+        if (larger[loop] && !larger[loop]->is_analysed)
+            judge->out_of_memory |= analyse(judge, loop, larger[loop]) < 0;
+        if (larger[loop])
+            larger[loop]->is_analysed = true;
     }
     judge->out_of_memory |= !larger || !larger[loop];
     return larger ? larger[loop] : NULL;
@@ -216,9 +244,9 @@ static const char *register_name(unsigned variable)
     if (variable < VALUE_MASKS)
         return ZydisRegisterGetString(
             (ZydisRegister)(ZYDIS_REGISTER_XMM0 + variable - VALUE_VECTORS));
-    return variable < VALUE_X87
-               ? ZydisRegisterGetString((ZydisRegister)(ZYDIS_REGISTER_K0 + variable - VALUE_MASKS))
-               : "of the x87 stack";
+    if (variable < VALUE_X87)
+        return ZydisRegisterGetString((ZydisRegister)(ZYDIS_REGISTER_K0 + variable - VALUE_MASKS));
+    return variable == VALUE_X87 ? "of the x87 stack" : "rflags";
 }
 
 static void explain(const struct loop_values *values, unsigned variable, char *text, size_t size)

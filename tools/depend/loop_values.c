@@ -87,9 +87,12 @@ static void find_arguments(struct value_flow *flow, const struct value_state *en
     flow->used |= flow->stale & end->unread;
 }
 
-/* What is left on the x87 stack is for the next iteration. */
-static void find_stack(struct value_state *end)
+/* What is in the flags, and left on the x87 stack, is for the next iteration. */
+static void find_flags_and_stack(struct value_state *end)
 {
+    const value_set flags = end->flags.set | end->flags.carry;
+    if (flags != value_set_of(VALUE_FLAGS))
+        end->values[VALUE_FLAGS] = value_of_set(flags);
     struct value *stack = &end->values[VALUE_X87];
     value_set all = value_all(stack) | value_set_of(VALUE_X87);
     for (int i = 0; i < end->depth; i++)
@@ -99,7 +102,7 @@ static void find_stack(struct value_state *end)
 }
 
 /* Whether the number of iterations is not known before the loop begins: its end depends on values
- * that it computes, or on loads from addresses that it computes. */
+ * that it computes, on loads from addresses that it computes, or on results of calls. */
 static bool ends_early(const struct value_flow *flow, value_set exits, value_set known,
                        value_set unchanged)
 {
@@ -108,7 +111,8 @@ static bool ends_early(const struct value_flow *flow, value_set exits, value_set
     for (unsigned i = 0; i < flow->load_count; i++)
         if (all & value_set_of(VALUE_STORED + i))
             addresses |= flow->loads[i].address_variables;
-    return ((all & ~known) | (addresses & ~unchanged)) & ~value_loads() ? true : false;
+    return (all & flow->calls) != 0 ||
+           (((all & ~known) | (addresses & ~unchanged)) & ~value_loads()) != 0;
 }
 
 static void classify(struct loop_values *values, const struct loop_flow_result *result)
@@ -116,7 +120,7 @@ static void classify(struct loop_values *values, const struct loop_flow_result *
     struct value_flow *flow = &values->flow;
     struct value_state end = result->end;
     find_arguments(flow, &end);
-    find_stack(&end);
+    find_flags_and_stack(&end);
     value_set unchanged = 0, unread = 0;
     for (unsigned i = 0; i < VALUE_STORED; i++) {
         if (is_unchanged(&end.values[i], i))
@@ -145,19 +149,20 @@ struct reader {
     void *context;
 };
 
-static bool find_arguments_of(void *context, uint64_t callee, value_set *registers)
+static bool find_arguments_of(void *context, struct value_callee *callee)
 {
     const struct reader *reader = context;
-    return callee_arguments_find(reader->read, reader->context, callee, registers);
+    return callee_arguments_find(reader->read, reader->context, callee);
 }
 
 int loop_values_find(struct loop_values *values, const struct code_walk *walk, uint32_t loop,
-                     loop_flow_read *read, void *context, struct bt_error *error)
+                     uint64_t exposed, loop_flow_read *read, void *context, struct bt_error *error)
 {
     struct reader reader = {read, context};
     memset(values, 0, sizeof *values);
     values->flow.arguments = find_arguments_of;
     values->flow.context = &reader;
+    values->flow.exposed = exposed;
     struct loop_flow_result *result = malloc(sizeof *result);
     if (!result)
         return bt_fail(error, BT_MEMORY, "no memory for the values of a loop");

@@ -29,9 +29,10 @@ struct loop_values {
     bool is_unknown;                  /* it is too large: nothing is known */
 };
 
-/* Analyses a loop of a walk; read as in code_walk_settings. 0 or BT_MEMORY. */
+/* Analyses a loop of a walk; read as in code_walk_settings. exposed: bits 1 << slot, for slots that
+ * other instructions access, too, as an earlier analysis has numbered them. 0 or BT_MEMORY. */
 int loop_values_find(struct loop_values *values, const struct code_walk *walk, uint32_t loop,
-                     loop_flow_read *read, void *context, struct bt_error *error);
+                     uint64_t exposed, loop_flow_read *read, void *context, struct bt_error *error);
 
 /* The slot that an instruction at an address accesses; VALUE_VARIABLE_NONE: none. */
 unsigned loop_values_slot(const struct loop_values *values, uint64_t address, loop_flow_read *read,

@@ -13,7 +13,7 @@ void value_flow_restart(struct value_flow *flow)
     flow->update_count = 0;
     flow->decisions[0] = (struct value_decision){.address = 0};
     flow->decision_count = 1;
-    flow->used = flow->read = flow->stale = 0;
+    flow->used = flow->read = flow->stale = flow->calls = 0;
     flow->has_stores = false;
 }
 
@@ -151,7 +151,7 @@ static struct value_callee find_callee(struct value_flow *flow,
     for (unsigned i = 0; i < flow->callee_count; i++)
         if (flow->callees[i].address == callee.address)
             return flow->callees[i];
-    callee.is_known = flow->arguments(flow->context, callee.address, &callee.registers);
+    callee.is_known = flow->arguments(flow->context, &callee);
     callee.registers &= general_arguments() | range_of(VALUE_VECTORS, 8);
     if (flow->callee_count < VALUE_CALLEES)
         flow->callees[flow->callee_count++] = callee;
@@ -160,11 +160,10 @@ static struct value_callee find_callee(struct value_flow *flow,
 
 /* The variables of the arguments: of what the callee may read; if this is not known, of all
  * argument registers that this iteration has set. */
-static value_set pass_arguments(struct executing *executing)
+static value_set pass_arguments(struct executing *executing, const struct value_callee *callee)
 {
     struct value_flow *flow = executing->flow;
     struct value_state *state = executing->state;
-    const struct value_callee callee = find_callee(flow, executing->instruction);
     const value_set registers = general_arguments() | range_of(VALUE_VECTORS, 8);
     value_set passed = 0;
     for (unsigned i = 0; i < VALUE_REGISTERS; i++) {
@@ -172,9 +171,9 @@ static value_set pass_arguments(struct executing *executing)
         const bool is_set = !value_is_equal(&state->values[i], &own);
         if (!(registers & value_set_of(i)))
             continue;
-        if ((callee.registers & value_set_of(i)) || (!callee.is_known && is_set))
+        if ((callee->registers & value_set_of(i)) || (!callee->is_known && is_set))
             passed |= value_all(&state->values[i]);
-        else if (!callee.is_known && i < VALUE_VECTORS)
+        else if (!callee->is_known && i < VALUE_VECTORS)
             flow->stale |= value_set_of(i);
     }
     state->unread &= ~registers;
@@ -182,15 +181,18 @@ static value_set pass_arguments(struct executing *executing)
 }
 
 /* The results of a call or system call depend on all arguments. */
-static void execute_call(struct executing *executing, value_set passed)
+static void execute_call(struct executing *executing)
 {
     static const uint8_t clobbered[] = {0, 1, 2, 6, 7, 8, 9, 10, 11};
     struct value_flow *flow = executing->flow;
     struct value_state *state = executing->state;
+    const struct value_callee callee = find_callee(flow, executing->instruction);
+    const value_set passed = pass_arguments(executing, &callee);
     const unsigned number = operand_number_load(flow, executing->instruction->address, passed);
     const struct value result = value_of_set(passed | value_set_of(VALUE_STORED + number));
     flow->used |= passed | flow->control;
     flow->read |= passed;
+    flow->calls |= callee.is_pure ? 0 : value_set_of(VALUE_STORED + number);
     flow->has_stores = true;
     for (unsigned i = 0; i < sizeof clobbered; i++) {
         state->values[clobbered[i]] = result;
@@ -318,7 +320,7 @@ void value_flow_execute(struct value_flow *flow, struct value_state *state,
         .flow = flow, .state = state, .instruction = instruction, .name = name + (*name == 'v')};
     switch (instruction->decoded.meta.category) {
     case ZYDIS_CATEGORY_CALL:
-        execute_call(&executing, pass_arguments(&executing));
+        execute_call(&executing);
         break;
     case ZYDIS_CATEGORY_SYSCALL:
         execute_system_call(&executing);

@@ -14,8 +14,9 @@
 #define VALUE_VECTORS       16u /* after the general registers: 32 vector registers, */
 #define VALUE_MASKS         48u /* 8 mask registers, */
 #define VALUE_X87           56u /* what the x87 stack and MMX registers held at the head */
-#define VALUE_REGISTERS     57u
-#define VALUE_SLOTS         39u
+#define VALUE_FLAGS         57u
+#define VALUE_REGISTERS     58u
+#define VALUE_SLOTS         38u
 #define VALUE_STORED        (VALUE_REGISTERS + VALUE_SLOTS) /* variables that have values */
 #define VALUE_LOADS         (VALUE_VARIABLES - VALUE_STORED)
 #define VALUE_ENTRIES       8u /* of the x87 stack */
@@ -98,12 +99,14 @@ struct value_callee {
     uint64_t address;
     value_set registers;
     bool is_known;
+    bool is_pure; /* it writes to its stack frame only */
 };
 
 struct value_flow {
     struct value_slot slots[VALUE_SLOTS];
     unsigned slot_count;
-    bool moves_rbp, moves_rsp;            /* the loop changes them: they name no slots */
+    uint64_t exposed;          /* bits 1 << slot: these are known to be accessed otherwise, too */
+    bool moves_rbp, moves_rsp; /* the loop changes them: they name no slots */
     struct value_load loads[VALUE_LOADS]; /* the last one stands for all that do not fit */
     unsigned load_count;
     struct value_update updates[VALUE_UPDATES];
@@ -114,13 +117,14 @@ struct value_flow {
                           decide whether something is stored or called */
     value_set read;    /* variables of which an instruction reads a value */
     value_set stale;   /* argument registers that calls may read as the iteration found them */
+    value_set calls;   /* loads that are results of calls of functions that are not pure */
     bool has_stores;   /* to memory other than slots */
     value_set control; /* variables that decide whether the current block is executed */
     struct value_callee callees[VALUE_CALLEES];
     unsigned callee_count;
     /* Finds the registers that a function may read before it writes them; NULL: they are not known.
      * False: there may be more. */
-    bool (*arguments)(void *context, uint64_t callee, value_set *registers);
+    bool (*arguments)(void *context, struct value_callee *callee);
     void *context;
 };
 

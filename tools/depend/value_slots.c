@@ -87,6 +87,7 @@ static struct value_slot *add_slot(struct value_flow *flow, const ZydisDecodedOp
             return NULL;
         slot = flow->slot_count++;
         flow->slots[slot] = (struct value_slot){.base = (uint8_t)operand->mem.base,
+                                                .is_exposed = (flow->exposed >> slot & 1) != 0,
                                                 .displacement = operand->mem.disp.value};
     }
     return &flow->slots[slot];

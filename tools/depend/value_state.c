@@ -10,6 +10,7 @@ void value_state_begin(struct value_state *state)
     memset(state, 0, sizeof *state);
     for (unsigned i = 0; i < VALUE_STORED; i++)
         state->values[i] = value_of_variable(i);
+    state->flags.set = state->flags.carry = value_set_of(VALUE_FLAGS);
 }
 
 static bool is_equal_part(const struct value_part *a, const struct value_part *b)

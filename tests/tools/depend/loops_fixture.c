@@ -25,7 +25,7 @@ bool loop_code_analyse(struct loop_code code, struct loop_values *values)
     const bool has_loop = walk.loops.count > 0;
     if (has_loop) /* outer loops follow their inner ones */
         CU_ASSERT_EQUAL(
-            loop_values_find(values, &walk, walk.loops.count - 1, loop_code_read, &code, &error),
+            loop_values_find(values, &walk, walk.loops.count - 1, 0, loop_code_read, &code, &error),
             0);
     code_walk_clear(&walk);
     return has_loop;

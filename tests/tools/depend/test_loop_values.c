@@ -169,6 +169,8 @@ LOOP_CODE(pass_nothing, "1: call 9f\n mov edx, eax\n shl edx, 2\n mov [r12], edx
                         "dec ebx\n jne 1b\n ret\n 9: xor eax, eax\n xorps xmm0, xmm0\n ret");
 LOOP_CODE(x87_square, "1: fmul st(0), st(0)\n fadd qword ptr [rdi]\n add rdi, 8\n cmp rdi, rsi\n"
                       "jne 1b\n ret");
+LOOP_CODE(carry_chain, "1: mov rax, [rsi]\n adc rax, [rdx]\n mov [rdi], rax\n lea rsi, [rsi + 8]\n"
+                       "lea rdx, [rdx + 8]\n lea rdi, [rdi + 8]\n dec ecx\n jne 1b\n ret");
 LOOP_CODE(x87_moved,
           "1: fincstp\n fadd qword ptr [rdi]\n add rdi, 8\n cmp rdi, rsi\n jne 1b\n ret");
 
@@ -267,6 +269,8 @@ static const struct {
     {CODE(pass_unknown), {SERIAL(RDI)}},
     {CODE(pass_nothing), {NONE(RDX), NONE(XMM0), NONE(RAX)}},
     {CODE(x87_square), {SERIAL(VALUE_X87)}},
+    {CODE(carry_chain), {SERIAL(VALUE_FLAGS), STEP(RSI)}},
+    {CODE(step_inc), {NONE(VALUE_FLAGS)}},
     {CODE(x87_moved), {SERIAL(VALUE_X87)}},
     {CODE(slot_part), {SERIAL(SLOT(0))}},
 };
@@ -371,6 +375,10 @@ LOOP_CODE(ends_counted, "1: mov eax, [rdi]\n mov [rdx], eax\n add rdi, 4\n cmp r
                         "jne 1b\n ret");
 LOOP_CODE(ends_search, "1: cmp dword ptr [rdi], 7\n je 2f\n add rdi, 4\n cmp rdi, rsi\n jne 1b\n"
                        "2: ret");
+LOOP_CODE(ends_call, "1: call 9f\n test eax, eax\n jne 1b\n ret\n"
+                     "9: mov [rsi], eax\n mov eax, 1\n ret");
+LOOP_CODE(ends_pure_call, "1: mov edi, 5\n call 9f\n add ebx, 1\n cmp ebx, eax\n jne 1b\n ret\n"
+                          "9: push rbp\n mov [rsp - 8], edi\n mov eax, edi\n pop rbp\n ret");
 LOOP_CODE(ends_text, "1: inc rdi\n cmp byte ptr [rdi], 0\n jne 1b\n ret");
 
 static void test_ends(void)
@@ -380,6 +388,10 @@ static void test_ends(void)
     CU_ASSERT_FALSE(values.ends_early);
     CU_ASSERT_TRUE_FATAL(ANALYSE(step_inner, &values));
     CU_ASSERT_FALSE(values.ends_early);
+    CU_ASSERT_TRUE_FATAL(ANALYSE(ends_pure_call, &values));
+    CU_ASSERT_FALSE(values.ends_early);
+    CU_ASSERT_TRUE_FATAL(ANALYSE(ends_call, &values));
+    CU_ASSERT_TRUE(values.ends_early);
     CU_ASSERT_TRUE_FATAL(ANALYSE(ends_search, &values));
     CU_ASSERT_TRUE(values.ends_early);
     CU_ASSERT_TRUE_FATAL(ANALYSE(ends_text, &values));

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#define PLACES_MAX       64u
-#define INSTRUCTIONS_MAX 1000u
+#define PLACES_MAX       256u
+#define INSTRUCTIONS_MAX 4000u
 #define CALLS_MAX        4u /* nested */
 
 /* Code to look at, and the registers that have been written before it. */
@@ -15,12 +15,15 @@ struct place {
 struct search {
     loop_flow_read *read;
     void *context;
+    const struct search *caller; /* or NULL */
+    uint64_t callee;
     struct place places[PLACES_MAX];
     unsigned count, next;
     unsigned instructions;
     unsigned calls;
     value_set found;
-    bool writes; /* to memory other than its frame, or makes system calls */
+    bool has_frame; /* it has set rbp */
+    bool writes;    /* to memory other than its frame, or makes system calls */
 };
 
 /* False: there is no room. */
@@ -67,21 +70,27 @@ static bool is_idiom(const struct value_instruction *instruction)
 }
 
 /* Writes to memory other than the frame. */
-static bool writes_memory(const ZydisDecodedOperand *operand)
+static bool writes_memory(const struct search *search, const ZydisDecodedOperand *operand)
 {
     return operand->type == ZYDIS_OPERAND_TYPE_MEMORY &&
            (operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) &&
-           operand->mem.base != ZYDIS_REGISTER_RSP && operand->mem.base != ZYDIS_REGISTER_RBP;
+           operand->mem.base != ZYDIS_REGISTER_RSP &&
+           (operand->mem.base != ZYDIS_REGISTER_RBP || !search->has_frame);
 }
 
 static void note_registers(struct search *search, const struct value_instruction *instruction,
                            value_set *written)
 {
+    const ZydisDecodedOperand *operands = instruction->operands;
     value_set writes = 0;
+    search->has_frame |= instruction->decoded.mnemonic == ZYDIS_MNEMONIC_MOV &&
+                         operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+                         operands[0].reg.value == ZYDIS_REGISTER_RBP &&
+                         operands[1].reg.value == ZYDIS_REGISTER_RSP;
     for (unsigned i = 0; i < instruction->decoded.operand_count; i++) {
         const ZydisDecodedOperand *operand = &instruction->operands[i];
         value_set read = 0;
-        search->writes |= writes_memory(operand);
+        search->writes |= writes_memory(search, operand);
         if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY)
             for (unsigned k = 0; k < 2; k++) {
                 const unsigned variable =
@@ -101,7 +110,15 @@ static void note_registers(struct search *search, const struct value_instruction
     *written |= writes;
 }
 
-static bool search_function(struct search *search, uint64_t callee);
+static bool search_function(struct search *search);
+
+/* A function calls itself: what it does is found anyway. */
+static bool is_recursive(const struct search *search, uint64_t target)
+{
+    while (search && search->callee != target)
+        search = search->caller;
+    return search != NULL;
+}
 
 /* What the callee of a callee may read. */
 static bool search_call(struct search *search, const struct value_instruction *instruction,
@@ -109,11 +126,14 @@ static bool search_call(struct search *search, const struct value_instruction *i
 {
     struct search inner = {.read = search->read,
                            .context = search->context,
+                           .caller = search,
                            .calls = search->calls + 1,
                            .instructions = search->instructions};
-    uint64_t target;
-    if (inner.calls == CALLS_MAX || !find_target(search, instruction, &target) ||
-        !search_function(&inner, target))
+    if (inner.calls == CALLS_MAX || !find_target(search, instruction, &inner.callee))
+        return false;
+    if (is_recursive(search, inner.callee))
+        return true;
+    if (!search_function(&inner))
         return false;
     search->instructions = inner.instructions;
     search->found |= inner.found & ~written;
@@ -136,7 +156,10 @@ static bool search_place(struct search *search, struct place place)
         case ZYDIS_CATEGORY_INTERRUPT:
             return true;
         case ZYDIS_CATEGORY_CALL:
-            return search_call(search, &instruction, place.written);
+            if (!search_call(search, &instruction, place.written))
+                return false;
+            place.written = ~(value_set)0; /* what is in registers now was not passed */
+            break;
         case ZYDIS_CATEGORY_UNCOND_BR:
             return find_target(search, &instruction, &target) &&
                    add_place(search, target, place.written);
@@ -154,9 +177,9 @@ static bool search_place(struct search *search, struct place place)
     return false;
 }
 
-static bool search_function(struct search *search, uint64_t callee)
+static bool search_function(struct search *search)
 {
-    bool is_known = add_place(search, callee, 0);
+    bool is_known = add_place(search, search->callee, 0);
     while (is_known && search->next < search->count)
         is_known = search_place(search, search->places[search->next++]);
     return is_known;
@@ -164,8 +187,8 @@ static bool search_function(struct search *search, uint64_t callee)
 
 bool callee_arguments_find(loop_flow_read *read, void *context, struct value_callee *callee)
 {
-    struct search search = {.read = read, .context = context};
-    callee->is_known = search_function(&search, callee->address);
+    struct search search = {.read = read, .context = context, .callee = callee->address};
+    callee->is_known = search_function(&search);
     callee->registers = search.found;
     callee->is_pure = callee->is_known && !search.writes;
     return callee->is_known;

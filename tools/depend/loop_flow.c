@@ -107,6 +107,15 @@ static value_set decision_of(const struct analysis *analysis, uint32_t number)
            (successor_count(analysis, number) > 1 ? analysis->ends[number].decision : 0);
 }
 
+/* The state after a node's last jump, to a node of the walk. */
+static void leave_node(const struct analysis *analysis, uint32_t number, uint32_t into,
+                       struct value_state *state)
+{
+    *state = analysis->ends[number];
+    if (successor_count(analysis, number) == 2)
+        value_state_leave(state, is_taken_to(analysis, number, into));
+}
+
 /* Joins the ends of nodes, in a node. False: none of them is reached yet. */
 static bool join_nodes(const struct analysis *analysis, const uint32_t *nodes, uint32_t count,
                        uint32_t into, struct value_state *state)
@@ -124,12 +133,15 @@ static bool join_nodes(const struct analysis *analysis, const uint32_t *nodes, u
     }
     if (reached == 0)
         return false;
-    *state = analysis->ends[first[0]];
+    leave_node(analysis, first[0], into, state);
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t number = analysis->index[nodes[i]];
         if (number != analysis->loop->node_count && analysis->is_reached[number] &&
-            number != first[0])
-            value_state_join(state, &analysis->ends[number], decision, into);
+            number != first[0]) {
+            struct value_state other;
+            leave_node(analysis, number, into, &other);
+            value_state_join(state, &other, decision, into);
+        }
     }
     if (reached == 2 && first[0] != first[1])
         choose(analysis, first[0], first[1], into, state);

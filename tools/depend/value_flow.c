@@ -76,6 +76,10 @@ static enum value_condition condition_of(ZydisMnemonic mnemonic)
     case ZYDIS_MNEMONIC_CMOVNB:
     case ZYDIS_MNEMONIC_CMOVNBE:
         return VALUE_CONDITION_GREATER;
+    case ZYDIS_MNEMONIC_JZ:
+        return VALUE_CONDITION_EQUAL;
+    case ZYDIS_MNEMONIC_JNZ:
+        return VALUE_CONDITION_UNEQUAL;
     default:
         return VALUE_CONDITION_OTHER;
     }

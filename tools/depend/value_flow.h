@@ -162,6 +162,10 @@ void value_state_join(struct value_state *state, const struct value_state *other
 value_set value_state_choose(struct value_state *state, const struct value_state *decided,
                              const struct value_state *kept, const struct value_state *taken);
 
+/* Control leaves a block by its last jump, taken or not: where this tells that what was compared is
+ * equal, the simpler one of the two values replaces the other. */
+void value_state_leave(struct value_state *state, bool is_taken);
+
 /* A jump or conditional move depends on flags, and chooses a minimum or maximum. */
 void value_flow_decide(struct value_flow *flow, const struct value_flags *flags, value_set decision,
                        value_set chosen);

@@ -148,7 +148,8 @@ bool value_choose(struct value *chosen, enum value_condition condition, const st
 {
     const bool takes_left = value_is_same(taken, left) && value_is_same(kept, right);
     const bool takes_right = value_is_same(taken, right) && value_is_same(kept, left);
-    if (condition == VALUE_CONDITION_OTHER || takes_left == takes_right)
+    if ((condition != VALUE_CONDITION_LESS && condition != VALUE_CONDITION_GREATER) ||
+        takes_left == takes_right)
         return false;
     const bool is_minimum = takes_left == (condition == VALUE_CONDITION_LESS);
     *chosen = value_combine(is_minimum ? VALUE_MINIMUM : VALUE_MAXIMUM, kept, taken);

@@ -34,8 +34,10 @@ enum value_operation {
 /* What a conditional instruction tells about the operands of the comparison before it. */
 enum value_condition {
     VALUE_CONDITION_OTHER,
-    VALUE_CONDITION_LESS,   /* it holds only if left <= right, and whenever left < right */
-    VALUE_CONDITION_GREATER /* likewise with >= and > */
+    VALUE_CONDITION_LESS,    /* it holds only if left <= right, and whenever left < right */
+    VALUE_CONDITION_GREATER, /* likewise with >= and > */
+    VALUE_CONDITION_EQUAL,
+    VALUE_CONDITION_UNEQUAL
 };
 
 /*

@@ -101,3 +101,16 @@ value_set value_state_choose(struct value_state *state, const struct value_state
         }
     return bases;
 }
+
+void value_state_leave(struct value_state *state, bool is_taken)
+{
+    const struct value *left = &state->flags.left, *right = &state->flags.right;
+    if (!state->flags.is_compared || left->is_exact == right->is_exact ||
+        state->condition != (is_taken ? VALUE_CONDITION_EQUAL : VALUE_CONDITION_UNEQUAL))
+        return;
+    const struct value simple = left->is_exact ? *left : *right;
+    const struct value other = left->is_exact ? *right : *left;
+    for (unsigned i = 0; i < VALUE_VECTORS; i++)
+        if (value_is_same(&state->values[i], &other))
+            state->values[i] = simple;
+}

@@ -30,6 +30,10 @@ LOOP_CODE(step_copy, "1: mov ecx, eax\n mov [rdi + rcx], cl\n lea eax, [rcx + 1]
                      "jne 1b\n ret");
 LOOP_CODE(step_inner, "1: mov ecx, esi\n 2: inc eax\n dec ecx\n jne 2b\n mov [rdi + rax], al\n"
                       "dec edx\n jne 1b\n ret");
+LOOP_CODE(step_equal, "1: lea rax, [rcx - 320]\n 2: mov [rax], edx\n add rax, 8\n cmp rax, rcx\n"
+                      "jne 2b\n lea rcx, [rax + 8]\n cmp rcx, rsi\n jne 1b\n ret");
+LOOP_CODE(step_unequal, "1: lea rax, [rcx - 320]\n 2: mov [rax], edx\n add rax, 8\n cmp rax, rdi\n"
+                        "je 2b\n lea rcx, [rax + 8]\n cmp rcx, rsi\n jne 1b\n ret");
 LOOP_CODE(step_loop, "1: mov [rdi + rcx], al\n loop 1b\n ret");
 LOOP_CODE(step_slot, "1: add dword ptr [rbp - 4], 1\n mov eax, [rbp - 4]\n cmp eax, esi\n jne 1b\n"
                      "ret");
@@ -164,6 +168,8 @@ LOOP_CODE(pass_integer, "1: call 9f\n mov edi, eax\n dec ebx\n jne 1b\n ret\n"
 LOOP_CODE(pass_double, "1: call 9f\n dec ebx\n jne 1b\n ret\n 9: mulsd xmm0, xmm0\n ret");
 LOOP_CODE(pass_deep, "1: call 9f\n dec ebx\n jne 1b\n ret\n 9: sub rsp, 8\n call 8f\n add rsp, 8\n"
                      "ret\n 8: test edi, edi\n je 7f\n mulsd xmm0, xmm0\n 7: ret");
+LOOP_CODE(pass_recursive, "1: call 9f\n dec ebx\n jne 1b\n ret\n"
+                          "9: xor eax, eax\n cmp esi, 2\n jl 8f\n call 9b\n 8: ret");
 LOOP_CODE(pass_unknown, "1: call rbp\n mov edi, eax\n dec ebx\n jne 1b\n ret");
 LOOP_CODE(pass_nothing, "1: call 9f\n mov edx, eax\n shl edx, 2\n mov [r12], edx\n add r12, 4\n"
                         "dec ebx\n jne 1b\n ret\n 9: xor eax, eax\n xorps xmm0, xmm0\n ret");
@@ -202,6 +208,8 @@ static const struct {
     {CODE(step_pointer), {NONE(RAX), STEP(RDI)}},
     {CODE(step_copy), {STEP(RAX)}},
     {CODE(step_inner), {STEP(RAX), STEP(RDX), NONE(RCX)}},
+    {CODE(step_equal), {STEP(RCX), NONE(RAX)}},
+    {CODE(step_unequal), {SERIAL(RCX)}},
     {CODE(step_loop), {STEP(RCX)}},
     {CODE(step_slot), {STEP(SLOT(0))}},
     {CODE(step_part), {STEP(RAX)}},
@@ -266,6 +274,7 @@ static const struct {
     {CODE(pass_integer), {SERIAL(RDI), STEP(RBX)}},
     {CODE(pass_double), {SERIAL(XMM0)}},
     {CODE(pass_deep), {SERIAL(XMM0)}},
+    {CODE(pass_recursive), {NONE(XMM0), NONE(RDI), SERIAL(RSI)}},
     {CODE(pass_unknown), {SERIAL(RDI)}},
     {CODE(pass_nothing), {NONE(RDX), NONE(XMM0), NONE(RAX)}},
     {CODE(x87_square), {SERIAL(VALUE_X87)}},
@@ -379,6 +388,8 @@ LOOP_CODE(ends_call, "1: call 9f\n test eax, eax\n jne 1b\n ret\n"
                      "9: mov [rsi], eax\n mov eax, 1\n ret");
 LOOP_CODE(ends_pure_call, "1: mov edi, 5\n call 9f\n add ebx, 1\n cmp ebx, eax\n jne 1b\n ret\n"
                           "9: push rbp\n mov [rsp - 8], edi\n mov eax, edi\n pop rbp\n ret");
+LOOP_CODE(ends_late_write, "1: mov edi, 5\n call 9f\n test eax, eax\n jne 1b\n ret\n"
+                           "9: call 8f\n mov [rbp], eax\n ret\n 8: ret");
 LOOP_CODE(ends_text, "1: inc rdi\n cmp byte ptr [rdi], 0\n jne 1b\n ret");
 
 static void test_ends(void)
@@ -390,6 +401,8 @@ static void test_ends(void)
     CU_ASSERT_FALSE(values.ends_early);
     CU_ASSERT_TRUE_FATAL(ANALYSE(ends_pure_call, &values));
     CU_ASSERT_FALSE(values.ends_early);
+    CU_ASSERT_TRUE_FATAL(ANALYSE(ends_late_write, &values));
+    CU_ASSERT_TRUE(values.ends_early);
     CU_ASSERT_TRUE_FATAL(ANALYSE(ends_call, &values));
     CU_ASSERT_TRUE(values.ends_early);
     CU_ASSERT_TRUE_FATAL(ANALYSE(ends_search, &values));

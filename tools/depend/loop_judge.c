@@ -8,11 +8,18 @@
 
 #define REASON_BYTES 120u
 
+struct judged_loop {
+    struct loop_values values;
+    bool is_analysed;
+    bool is_observed;     /* an iteration reads what its update of memory has stored */
+    bool overwrites_kept; /* the loop overwrites what it has loaded for later iterations */
+};
+
 void loop_judge_clear(struct loop_judge *judge)
 {
     for (size_t i = 0; i < judge->count; i++)
-        free(judge->values[i]);
-    free(judge->values);
+        free(judge->loops[i]);
+    free(judge->loops);
 }
 
 static size_t read_code(void *context, uint64_t address, const uint8_t **code)
@@ -32,31 +39,6 @@ static uint32_t find_loop(const struct loop_judge *judge, uint32_t loop,
     return LOOPS_NONE;
 }
 
-/* NULL: no memory, or the loop has gone. */
-static const struct loop_values *values_of(struct loop_judge *judge, uint32_t loop)
-{
-    const struct code_walk *walk;
-    const size_t before = judge->count;
-    struct bt_error error;
-    struct loop_values **larger =
-        grow_array(judge->values, &judge->count, (size_t)loop + 1, sizeof *larger);
-    if (!larger)
-        return NULL;
-    judge->values = larger;
-    memset(larger + before, 0, (judge->count - before) * sizeof *larger);
-    if (larger[loop])
-        return larger[loop]->is_too_large ? NULL : larger[loop];
-    const uint32_t number = find_loop(judge, loop, &walk);
-    struct loop_values *values = calloc(1, sizeof *values);
-    larger[loop] = values;
-    if (!values)
-        return NULL;
-    if (number == LOOPS_NONE ||
-        loop_values_find(values, walk, number, read_code, judge->flow, &error) < 0)
-        values->is_too_large = true;
-    return values->is_too_large ? NULL : values;
-}
-
 /* A place of a dependence, in a loop. */
 struct judged_place {
     uint64_t address;
@@ -64,60 +46,207 @@ struct judged_place {
 };
 
 static struct judged_place judge_place(const struct loop_judge *judge,
-                                       const struct loop_values *values,
-                                       const struct depend_pair *pair, uint32_t context)
+                                       const struct loop_values *values, uint32_t loop,
+                                       uint32_t context)
 {
     const struct code_place *place =
         &judge->places->places[depend_context(judge->depend, context)->place];
     struct judged_place judged = {.address = place->address, .slot = VALUE_VARIABLE_NONE};
-    if (place->function == judge->flow->loops[pair->loop].function)
+    if (place->function == judge->flow->loops[loop].function)
         judged.slot = loop_values_slot(values, place->address, read_code, judge->flow);
     return judged;
 }
 
+/* --- pairs of one iteration
+ * ------------------------------------------------------------------------
+ */
+
+/* Whether a loop is another one, or is nested in it in the same function. */
+static bool is_within(const struct loop_judge *judge, uint32_t loop, uint32_t outer)
+{
+    const struct code_walk *walk;
+    if (loop == outer)
+        return true;
+    if (judge->flow->loops[loop].function != judge->flow->loops[outer].function)
+        return false;
+    const uint32_t wanted = find_loop(judge, outer, &walk);
+    uint32_t inner = find_loop(judge, loop, &walk);
+    while (inner != LOOPS_NONE && inner != wanted)
+        inner = walk->loops.loops[inner].parent;
+    return inner != LOOPS_NONE;
+}
+
+/* The slot if only one of two places accesses it as such; else VALUE_VARIABLE_NONE. */
+static unsigned exposed_slot(const struct judged_place *a, const struct judged_place *b)
+{
+    if (a->slot == b->slot)
+        return VALUE_VARIABLE_NONE;
+    return a->slot != VALUE_VARIABLE_NONE ? a->slot : b->slot;
+}
+
+/* A dependence within an iteration. */
+static void note_inner(struct judged_loop *judged, const struct depend_pair *pair,
+                       const struct judged_place *sink, const struct judged_place *source)
+{
+    const struct loop_values *values = &judged->values;
+    if (pair->kind == DEPEND_WAR) {
+        judged->overwrites_kept |= loop_values_keeps(values, source->address);
+        return;
+    }
+    const enum value_operation stored = loop_values_updates(values, source->address);
+    if (pair->kind == DEPEND_RAW && stored != VALUE_NONE &&
+        stored != loop_values_loads_for_update(values, sink->address))
+        judged->is_observed = true;
+}
+
+/* Looks at dependences within a loop. within: by loop. Returns slots that are also accessed
+ * otherwise. */
+static uint64_t look_within(const struct loop_judge *judge, uint32_t loop, const bool *within,
+                            struct judged_loop *judged)
+{
+    const struct depend *depend = judge->depend;
+    const size_t pairs = depend_pair_count(depend);
+    uint64_t exposed = 0;
+    for (size_t i = 0; i < pairs; i++) {
+        const struct depend_pair *pair = depend_pair(depend, i);
+        if (pair->loop >= judge->flow->loop_count || !within[pair->loop])
+            continue;
+        const struct judged_place source = judge_place(judge, &judged->values, loop, pair->source);
+        const struct judged_place sink = judge_place(judge, &judged->values, loop, pair->sink);
+        const unsigned slot = exposed_slot(&sink, &source);
+        if (slot != VALUE_VARIABLE_NONE)
+            exposed |= UINT64_C(1) << (slot - VALUE_REGISTERS);
+        if (pair->loop != loop || !pair->carried || pair->kind == DEPEND_WAR)
+            note_inner(judged, pair, &sink, &source);
+    }
+    if (!(depend->settings.kinds & (1u << DEPEND_WAR)) && judged->values.kept &&
+        judged->values.flow.has_stores)
+        judged->overwrites_kept = true;
+    return exposed;
+}
+
+/* --- loops -------------------------------------------------------------------------------------
+ */
+
+/* Finds the values again if other instructions than the analysis knows access slots. */
+static int analyse_again(struct loop_judge *judge, uint32_t loop, const bool *within,
+                         struct judged_loop *judged)
+{
+    const struct code_walk *walk;
+    struct bt_error error;
+    uint64_t exposed = 0, before;
+    const uint32_t number = find_loop(judge, loop, &walk);
+    judged->values.is_unknown = number == LOOPS_NONE;
+    do {
+        before = exposed;
+        if (!judged->values.is_unknown && loop_values_find(&judged->values, walk, number, exposed,
+                                                           read_code, judge->flow, &error) < 0)
+            return BT_MEMORY;
+        judged->is_observed = judged->overwrites_kept = false;
+        if (!judged->values.is_unknown)
+            exposed |= look_within(judge, loop, within, judged);
+    } while (exposed != before);
+    return 0;
+}
+
+static int analyse(struct loop_judge *judge, uint32_t loop, struct judged_loop *judged)
+{
+    bool *within = malloc((judge->flow->loop_count + 1) * sizeof *within);
+    if (!within)
+        return BT_MEMORY;
+    for (uint32_t i = 0; i < judge->flow->loop_count; i++)
+        within[i] = is_within(judge, i, loop);
+    const int result = analyse_again(judge, loop, within, judged);
+    free(within);
+    return result;
+}
+
+/* NULL: no memory. */
+static const struct judged_loop *judged_of(struct loop_judge *judge, uint32_t loop)
+{
+    const size_t before = judge->count;
+    struct judged_loop **larger =
+        grow_array(judge->loops, &judge->count, (size_t)loop + 1, sizeof *larger);
+    if (larger) {
+        judge->loops = larger;
+        memset(larger + before, 0, (judge->count - before) * sizeof *larger);
+        if (!larger[loop])
+            larger[loop] = calloc(1, sizeof *larger[loop]);
+        if (larger[loop] && !larger[loop]->is_analysed)
+            judge->out_of_memory |= analyse(judge, loop, larger[loop]) < 0;
+        if (larger[loop])
+            larger[loop]->is_analysed = true;
+    }
+    judge->out_of_memory |= !larger || !larger[loop];
+    return larger ? larger[loop] : NULL;
+}
+
+/* --- carried pairs -----------------------------------------------------------------------------
+ */
+
 /* A read of what an earlier iteration wrote. */
-static enum depend_carry carry_read(const struct loop_values *values,
+static enum depend_carry carry_read(const struct judged_loop *judged,
                                     const struct judged_place *sink,
                                     const struct judged_place *source)
 {
+    const struct loop_values *values = &judged->values;
     if (source->slot != VALUE_VARIABLE_NONE) {
-        if (values->kinds[source->slot] == LOOP_VALUE_INDUCTION)
+        const unsigned kind = values->kinds[source->slot];
+        if (kind == LOOP_VALUE_INDUCTION)
             return DEPEND_CARRY_NONE;
-        if (values->kinds[source->slot] == LOOP_VALUE_SERIAL && sink->slot == source->slot)
-            return DEPEND_CARRY_SERIAL;
-        return values->kinds[source->slot] == LOOP_VALUE_REDUCTION && sink->slot == source->slot
-                   ? DEPEND_CARRY_REDUCTION
-                   : DEPEND_CARRY_REAL;
+        if (sink->slot != source->slot || kind == LOOP_VALUE_NONE)
+            return DEPEND_CARRY_REAL;
+        return kind == LOOP_VALUE_SERIAL ? DEPEND_CARRY_SERIAL : DEPEND_CARRY_REDUCTION;
     }
-    return loop_values_updates(values, source->address) &&
-                   loop_values_loads_for_update(values, sink->address)
+    const enum value_operation stored = loop_values_updates(values, source->address);
+    return !judged->is_observed && stored != VALUE_NONE &&
+                   stored == loop_values_loads_for_update(values, sink->address)
                ? DEPEND_CARRY_REDUCTION
                : DEPEND_CARRY_REAL;
 }
 
 /* A write over what an earlier iteration read or wrote. */
-static enum depend_carry carry_write(const struct loop_values *values, unsigned kind,
+static enum depend_carry carry_write(const struct judged_loop *judged, unsigned kind,
                                      const struct judged_place *sink,
                                      const struct judged_place *source)
 {
+    const struct loop_values *values = &judged->values;
     if (sink->slot != VALUE_VARIABLE_NONE && sink->slot == source->slot)
         return DEPEND_CARRY_NONE;
-    const bool is_source = kind == DEPEND_WAR
-                               ? loop_values_loads_for_update(values, source->address)
-                               : loop_values_updates(values, source->address);
-    return is_source && loop_values_updates(values, sink->address) ? DEPEND_CARRY_REDUCTION
-                                                                   : DEPEND_CARRY_REAL;
+    const enum value_operation before = kind == DEPEND_WAR
+                                            ? loop_values_loads_for_update(values, source->address)
+                                            : loop_values_updates(values, source->address);
+    return !judged->is_observed && before != VALUE_NONE &&
+                   before == loop_values_updates(values, sink->address)
+               ? DEPEND_CARRY_REDUCTION
+               : DEPEND_CARRY_REAL;
 }
 
 enum depend_carry loop_judge_carry(struct loop_judge *judge, const struct depend_pair *pair)
 {
-    const struct loop_values *values = values_of(judge, pair->loop);
-    if (!values)
+    const struct judged_loop *judged = judged_of(judge, pair->loop);
+    if (!judged || judged->values.is_unknown)
         return DEPEND_CARRY_REAL;
-    const struct judged_place sink = judge_place(judge, values, pair, pair->sink);
-    const struct judged_place source = judge_place(judge, values, pair, pair->source);
-    return pair->kind == DEPEND_RAW ? carry_read(values, &sink, &source)
-                                    : carry_write(values, pair->kind, &sink, &source);
+    const struct judged_place sink = judge_place(judge, &judged->values, pair->loop, pair->sink);
+    const struct judged_place source =
+        judge_place(judge, &judged->values, pair->loop, pair->source);
+    return pair->kind == DEPEND_RAW ? carry_read(judged, &sink, &source)
+                                    : carry_write(judged, pair->kind, &sink, &source);
+}
+
+/* --- values ------------------------------------------------------------------------------------
+ */
+
+static const char *register_name(unsigned variable)
+{
+    if (variable < VALUE_VECTORS)
+        return ZydisRegisterGetString((ZydisRegister)(ZYDIS_REGISTER_RAX + variable));
+    if (variable < VALUE_MASKS)
+        return ZydisRegisterGetString(
+            (ZydisRegister)(ZYDIS_REGISTER_XMM0 + variable - VALUE_VECTORS));
+    if (variable < VALUE_X87)
+        return ZydisRegisterGetString((ZydisRegister)(ZYDIS_REGISTER_K0 + variable - VALUE_MASKS));
+    return variable == VALUE_X87 ? "of the x87 stack" : "rflags";
 }
 
 static void explain(const struct loop_values *values, unsigned variable, char *text, size_t size)
@@ -130,27 +259,43 @@ static void explain(const struct loop_values *values, unsigned variable, char *t
                                         [VALUE_XOR] = "an exclusive or",
                                         [VALUE_MINIMUM] = "a minimum",
                                         [VALUE_MAXIMUM] = "a maximum",
-                                        [VALUE_EXTREME] = "a minimum or maximum"};
-    const char *name = ZydisRegisterGetString(
-        variable < 16 ? (ZydisRegister)(ZYDIS_REGISTER_RAX + variable)
-                      : (ZydisRegister)(ZYDIS_REGISTER_XMM0 + variable - 16));
+                                        [VALUE_SELECT] = "a conditional assignment"};
+    const char *name = register_name(variable);
     if (values->kinds[variable] == LOOP_VALUE_REDUCTION)
         snprintf(text, size, "register %s is %s", name, names[values->operations[variable]]);
     else
         snprintf(text, size, "register %s passes a value on to the next iteration", name);
 }
 
+/* What is not about one register. */
+static int add_others(const struct judged_loop *judged, depend_value_function *add, void *to,
+                      struct bt_error *error)
+{
+    int result = 0;
+    if (judged->values.is_unknown)
+        return add(to, false, "the loop is too large: the values in its registers are not known",
+                   error);
+    if (judged->values.ends_early)
+        result = add(to, false, "what an iteration loads or computes decides whether the loop ends",
+                     error);
+    if (result == 0 && judged->overwrites_kept)
+        result = add(to, false, "a register keeps what the loop overwrites in memory", error);
+    return result;
+}
+
 int loop_judge_values(struct loop_judge *judge, uint32_t loop, depend_value_function *add, void *to,
                       struct bt_error *error)
 {
-    const struct loop_values *values = values_of(judge, loop);
+    const struct judged_loop *judged = judged_of(judge, loop);
     char reason[REASON_BYTES];
-    int result = 0;
-    for (unsigned i = 0; values && i < VALUE_REGISTERS && result == 0; i++) {
-        const bool is_reduction = values->kinds[i] == LOOP_VALUE_REDUCTION;
-        if (!is_reduction && values->kinds[i] != LOOP_VALUE_SERIAL)
+    if (judge->out_of_memory)
+        return bt_fail(error, BT_MEMORY, "no memory for verdicts");
+    int result = add_others(judged, add, to, error);
+    for (unsigned i = 0; i < VALUE_REGISTERS && result == 0; i++) {
+        const bool is_reduction = judged->values.kinds[i] == LOOP_VALUE_REDUCTION;
+        if (!is_reduction && judged->values.kinds[i] != LOOP_VALUE_SERIAL)
             continue;
-        explain(values, i, reason, sizeof reason);
+        explain(&judged->values, i, reason, sizeof reason);
         result = add(to, is_reduction, reason, error);
     }
     return result;

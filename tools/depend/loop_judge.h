@@ -14,8 +14,10 @@ struct loop_judge {
     const struct depend *depend; /* these three are set by the caller */
     struct feed_flow *flow;
     const struct code_places *places;
-    struct loop_values **values; /* private: by loop; NULL: not analysed yet */
+    /* private */
+    struct judged_loop **loops; /* by loop; NULL: not analysed yet */
     size_t count;
+    bool out_of_memory;
 };
 
 void loop_judge_clear(struct loop_judge *judge);

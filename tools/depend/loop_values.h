@@ -10,8 +10,7 @@
 #ifndef TOOLS_DEPEND_LOOP_VALUES_H
 #define TOOLS_DEPEND_LOOP_VALUES_H
 
-#include "tools/cfg/code_walk.h"
-#include "tools/depend/value_flow.h"
+#include "tools/depend/loop_flow.h"
 
 enum loop_value_kind {
     LOOP_VALUE_NONE, /* not passed on, or not known: memory whose address is taken */
@@ -24,22 +23,28 @@ struct loop_values {
     struct value_flow flow;
     uint8_t kinds[VALUE_STORED];      /* enum loop_value_kind, by variable */
     uint8_t operations[VALUE_STORED]; /* enum value_operation of reductions */
-    bool is_too_large;                /* nothing is known */
+    value_set kept;                   /* loads whose values later iterations use; they could
+                                         load them again, unless the loop overwrites them */
+    bool ends_early;                  /* what it computes or loads decides whether it ends */
+    bool is_unknown;                  /* it is too large: nothing is known */
 };
 
-typedef size_t loop_values_read(void *context, uint64_t address, const uint8_t **code);
-
-/* Analyses a loop of a walk; read as in code_walk_settings. 0 or BT_MEMORY. */
+/* Analyses a loop of a walk; read as in code_walk_settings. exposed: bits 1 << slot, for slots that
+ * other instructions access, too, as an earlier analysis has numbered them. 0 or BT_MEMORY. */
 int loop_values_find(struct loop_values *values, const struct code_walk *walk, uint32_t loop,
-                     loop_values_read *read, void *context, struct bt_error *error);
+                     uint64_t exposed, loop_flow_read *read, void *context, struct bt_error *error);
 
 /* The slot that an instruction at an address accesses; VALUE_VARIABLE_NONE: none. */
-unsigned loop_values_slot(const struct loop_values *values, uint64_t address,
-                          loop_values_read *read, void *context);
+unsigned loop_values_slot(const struct loop_values *values, uint64_t address, loop_flow_read *read,
+                          void *context);
 
-/* Whether an instruction stores what it, or another one, has loaded from the same memory, combined
- * with something else by an associative operation; whether an instruction loads only for this. */
-bool loop_values_updates(const struct loop_values *values, uint64_t store);
-bool loop_values_loads_for_update(const struct loop_values *values, uint64_t load);
+/* The operation if an instruction stores what it, or another one, has loaded from the same memory,
+ * combined with something else by an associative operation; if an instruction loads only for this.
+ * Else VALUE_NONE. */
+enum value_operation loop_values_updates(const struct loop_values *values, uint64_t store);
+enum value_operation loop_values_loads_for_update(const struct loop_values *values, uint64_t load);
+
+/* Whether an instruction loads what is in `kept`. */
+bool loop_values_keeps(const struct loop_values *values, uint64_t load);
 
 #endif

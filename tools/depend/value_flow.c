@@ -1,117 +1,20 @@
-#include "tools/depend/value_flow_internal.h"
+#include "tools/depend/value_flow.h"
 
-#include "formats/base/hash_index.h"
+#include "tools/depend/value_arithmetic.h"
+#include "tools/depend/value_x87.h"
 
-#include <string.h>
-
-static const struct value nothing; /* depends on nothing */
-
-/* --- variables ---------------------------------------------------------------------------------
- */
-
-unsigned value_variable_of(ZydisRegister name)
+static value_set range_of(unsigned first, unsigned count)
 {
-    const ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, name);
-    switch (ZydisRegisterGetClass(whole)) {
-    case ZYDIS_REGCLASS_GPR64:
-        return (unsigned)(whole - ZYDIS_REGISTER_RAX);
-    case ZYDIS_REGCLASS_XMM:
-    case ZYDIS_REGCLASS_YMM:
-    case ZYDIS_REGCLASS_ZMM:
-        return 16u + (unsigned)ZydisRegisterGetId(whole);
-    default:
-        return VALUE_VARIABLE_NONE;
-    }
+    return (value_set_of(count) - 1) << first;
 }
 
-/* Names a place of the stack frame. */
-static bool is_slot(const ZydisDecodedOperand *operand)
+void value_flow_restart(struct value_flow *flow)
 {
-    return operand->type == ZYDIS_OPERAND_TYPE_MEMORY &&
-           operand->visibility == ZYDIS_OPERAND_VISIBILITY_EXPLICIT &&
-           operand->mem.index == ZYDIS_REGISTER_NONE &&
-           (operand->mem.base == ZYDIS_REGISTER_RBP || operand->mem.base == ZYDIS_REGISTER_RSP);
-}
-
-static unsigned find_slot(const struct value_flow *flow, const ZydisDecodedOperand *operand)
-{
-    for (unsigned i = 0; i < flow->slot_count; i++)
-        if (flow->slots[i].base == operand->mem.base &&
-            flow->slots[i].displacement == operand->mem.disp.value)
-            return i;
-    return VALUE_SLOTS;
-}
-
-/* The variable of an operand; VALUE_VARIABLE_NONE: it is none. */
-static unsigned operand_variable(const struct value_flow *flow, const ZydisDecodedOperand *operand)
-{
-    if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER)
-        return value_variable_of(operand->reg.value);
-    if (!value_operand_is_memory(operand) || !is_slot(operand))
-        return VALUE_VARIABLE_NONE;
-    const unsigned slot = find_slot(flow, operand);
-    return slot < VALUE_SLOTS && !flow->slots[slot].is_exposed ? VALUE_REGISTERS + slot
-                                                               : VALUE_VARIABLE_NONE;
-}
-
-/* Sees a place of the stack. */
-static void see_slot(struct value_flow *flow, const ZydisDecodedOperand *operand)
-{
-    const uint16_t size = operand->size / 8;
-    unsigned number = find_slot(flow, operand);
-    if (number == VALUE_SLOTS && flow->slot_count < VALUE_SLOTS) {
-        number = flow->slot_count++;
-        flow->slots[number] = (struct value_slot){.base = (uint8_t)operand->mem.base,
-                                                  .displacement = operand->mem.disp.value};
-    }
-    if (number == VALUE_SLOTS)
-        return;
-    struct value_slot *slot = &flow->slots[number];
-    if (operand->mem.type == ZYDIS_MEMOP_TYPE_AGEN) {
-        slot->is_exposed = true;
-        return;
-    }
-    slot->size = size > slot->size ? size : slot->size;
-    if ((operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0 &&
-        (slot->smallest_write == 0 || size < slot->smallest_write))
-        slot->smallest_write = size;
-}
-
-void value_flow_see(struct value_flow *flow, const struct value_instruction *instruction)
-{
-    for (unsigned i = 0; i < instruction->decoded.operand_count; i++)
-        if (is_slot(&instruction->operands[i]))
-            see_slot(flow, &instruction->operands[i]);
-}
-
-void value_flow_have_seen(struct value_flow *flow)
-{
-    for (unsigned i = 0; i < flow->slot_count; i++) {
-        struct value_slot *slot = &flow->slots[i];
-        if (slot->smallest_write > 0 && slot->smallest_write < slot->size)
-            slot->is_exposed = true;
-        for (unsigned k = 0; k < flow->slot_count; k++) {
-            const struct value_slot *other = &flow->slots[k];
-            if (k != i && other->base == slot->base && other->size > 0 && slot->size > 0 &&
-                other->displacement < slot->displacement + slot->size &&
-                slot->displacement < other->displacement + other->size)
-                slot->is_exposed = true;
-        }
-    }
-}
-
-unsigned value_flow_slot(const struct value_flow *flow, const struct value_instruction *instruction)
-{
-    for (unsigned i = 0; i < instruction->decoded.operand_count; i++)
-        if (value_operand_is_memory(&instruction->operands[i]))
-            return operand_variable(flow, &instruction->operands[i]);
-    return VALUE_VARIABLE_NONE;
-}
-
-void value_flow_begin_block(struct value_flow *flow)
-{
-    for (unsigned i = 0; i < flow->load_count; i++)
-        flow->loads[i].is_current = false;
+    flow->update_count = 0;
+    flow->decisions[0] = (struct value_decision){.address = 0};
+    flow->decision_count = 1;
+    flow->used = flow->read = flow->stale = flow->calls = 0;
+    flow->has_stores = false;
 }
 
 value_set value_flow_close(const struct value_flow *flow, value_set set)
@@ -126,267 +29,332 @@ value_set value_flow_close(const struct value_flow *flow, value_set set)
     return set;
 }
 
-/* --- operands ----------------------------------------------------------------------------------
+void value_flow_decide(struct value_flow *flow, const struct value_flags *flags, value_set decision,
+                       value_set chosen)
+{
+    unsigned i = 1;
+    while (i < flow->decision_count && flow->decisions[i].address != flags->address)
+        i++;
+    if (!flags->is_compared || i == VALUE_DECISIONS)
+        i = 0;
+    else if (i == flow->decision_count)
+        flow->decisions[flow->decision_count++] =
+            (struct value_decision){.address = flags->address};
+    flow->decisions[i].decided |= decision;
+    flow->decisions[i].chosen |= i > 0 ? chosen : 0;
+}
+
+value_set value_flow_decided(const struct value_flow *flow)
+{
+    value_set decided = 0;
+    for (unsigned i = 0; i < flow->decision_count; i++)
+        decided |= flow->decisions[i].decided & ~flow->decisions[i].chosen;
+    return decided;
+}
+
+/* --- conditions --------------------------------------------------------------------------------
  */
 
-static struct value register_value(const struct executing *executing, ZydisRegister name)
+static enum value_condition condition_of(ZydisMnemonic mnemonic)
 {
-    const unsigned variable = value_variable_of(name);
-    const struct value_state *state = executing->state;
-    if (variable == VALUE_VARIABLE_NONE)
-        return nothing;
-    if (variable >= VALUE_GENERAL || state->part[variable] == 0 ||
-        ZydisRegisterGetWidth(ZYDIS_MACHINE_MODE_LONG_64, name) / 8 <= state->part[variable])
-        return state->values[variable];
-    return value_of_set(value_all(&state->values[variable]) | state->rest[variable]);
+    switch (mnemonic) {
+    case ZYDIS_MNEMONIC_JL:
+    case ZYDIS_MNEMONIC_JLE:
+    case ZYDIS_MNEMONIC_JB:
+    case ZYDIS_MNEMONIC_JBE:
+    case ZYDIS_MNEMONIC_CMOVL:
+    case ZYDIS_MNEMONIC_CMOVLE:
+    case ZYDIS_MNEMONIC_CMOVB:
+    case ZYDIS_MNEMONIC_CMOVBE:
+        return VALUE_CONDITION_LESS;
+    case ZYDIS_MNEMONIC_JNL:
+    case ZYDIS_MNEMONIC_JNLE:
+    case ZYDIS_MNEMONIC_JNB:
+    case ZYDIS_MNEMONIC_JNBE:
+    case ZYDIS_MNEMONIC_CMOVNL:
+    case ZYDIS_MNEMONIC_CMOVNLE:
+    case ZYDIS_MNEMONIC_CMOVNB:
+    case ZYDIS_MNEMONIC_CMOVNBE:
+        return VALUE_CONDITION_GREATER;
+    case ZYDIS_MNEMONIC_JZ:
+        return VALUE_CONDITION_EQUAL;
+    case ZYDIS_MNEMONIC_JNZ:
+        return VALUE_CONDITION_UNEQUAL;
+    default:
+        return VALUE_CONDITION_OTHER;
+    }
 }
 
-struct value_operand value_describe(const struct executing *executing,
-                                    const ZydisDecodedOperand *operand)
+/* cmov: one of two values, by the flags. That the old one stays is no use of it. */
+static void execute_conditional(struct executing *executing)
 {
-    struct value_operand described = {.base = register_value(executing, operand->mem.base),
-                                      .index = register_value(executing, operand->mem.index),
-                                      .displacement = operand->mem.disp.value,
-                                      .bits = operand->size,
-                                      .scale = operand->mem.scale};
-    if (operand->mem.base == ZYDIS_REGISTER_RIP)
-        described.displacement +=
-            (int64_t)(executing->instruction->address + executing->instruction->decoded.length);
-    return described;
+    const ZydisDecodedOperand *operands = executing->instruction->operands;
+    struct value_flow *flow = executing->flow;
+    struct value_flags *flags = &executing->state->flags;
+    const value_set read = flow->read, unread = executing->state->unread;
+    const struct value kept = operand_read(executing, &operands[0]);
+    flow->read = read;
+    executing->state->unread = unread;
+    const struct value moved = operand_read(executing, &operands[1]);
+    const value_set decision = operand_flags(executing);
+    struct value value;
+    flow->read |= decision;
+    if (flags->is_compared &&
+        value_choose(&value, condition_of(executing->instruction->decoded.mnemonic), &flags->left,
+                     &flags->right, &kept, &moved)) {
+        value_flow_decide(flow, flags, decision, value.bases);
+    } else {
+        value_flow_decide(flow, flags, decision, 0);
+        value = value_join(&kept, &moved, decision);
+        value.constant = value.is_exact ? value.constant : 0;
+        if (value_identify(&kept) == 0) /* what is equal may not be the same */
+            value.others |= decision & ~value.bases;
+    }
+    operand_write(executing, &operands[0], value);
 }
 
-/* Equal values, which are known to be the same within a block. */
-static bool is_same(const struct value *a, const struct value *b)
+static bool is_comparison(const struct executing *executing)
 {
-    return value_is_equal(a, b) && (a->is_exact || a->constant != 0 || value_all(a) == 0);
+    return executing->instruction->decoded.mnemonic == ZYDIS_MNEMONIC_CMP ||
+           text_begins(executing->name, "comis") || text_begins(executing->name, "ucomis");
 }
 
-static bool is_same_operand(const struct value_operand *a, const struct value_operand *b)
+static void execute_comparison(struct executing *executing)
 {
-    return is_same(&a->base, &b->base) && is_same(&a->index, &b->index) &&
-           a->displacement == b->displacement && a->bits == b->bits && a->scale == b->scale;
+    const ZydisDecodedOperand *operands = executing->instruction->operands;
+    struct value_flags *flags = &executing->state->flags;
+    const struct value left = operand_read(executing, &operands[0]);
+    const struct value right = operand_read(executing, &operands[1]);
+    operand_set_flags(executing, value_all(&left) | value_all(&right));
+    flags->left = left;
+    flags->right = right;
+    flags->is_compared = true;
+    flags->address = executing->instruction->address;
 }
 
-/* The variable of a load by this instruction; VALUE_LOADS: there are too many. */
-static unsigned number_load(struct value_flow *flow, uint64_t address)
+/* --- calls -------------------------------------------------------------------------------------
+ */
+
+#define REGISTER(name) (ZYDIS_REGISTER_##name - ZYDIS_REGISTER_RAX)
+
+static value_set general_arguments(void)
 {
-    for (unsigned i = 0; i < flow->load_count; i++)
-        if (flow->loads[i].address == address)
-            return i;
-    if (flow->load_count == VALUE_LOADS)
-        return VALUE_LOADS;
-    flow->loads[flow->load_count] = (struct value_load){.address = address};
-    return flow->load_count++;
+    return value_set_of(REGISTER(RDI)) | value_set_of(REGISTER(RSI)) | value_set_of(REGISTER(RDX)) |
+           value_set_of(REGISTER(RCX)) | value_set_of(REGISTER(R8)) | value_set_of(REGISTER(R9));
 }
 
-static struct value load(struct executing *executing, const ZydisDecodedOperand *operand)
+/* Registers that functions need not preserve: rax, rcx, rdx, rsi, rdi, r8 to r11, and vectors. */
+static value_set not_preserved(void)
+{
+    return (value_set)0xfc7 | range_of(VALUE_VECTORS, VALUE_REGISTERS - VALUE_VECTORS);
+}
+
+/* What is known of the function that an instruction calls. */
+static struct value_callee find_callee(struct value_flow *flow,
+                                       const struct value_instruction *instruction)
+{
+    const ZydisDecodedOperand *target = &instruction->operands[0];
+    struct value_callee callee = {.address = instruction->address + instruction->decoded.length +
+                                             target->imm.value.u};
+    if (target->type != ZYDIS_OPERAND_TYPE_IMMEDIATE || !flow->arguments)
+        return callee;
+    for (unsigned i = 0; i < flow->callee_count; i++)
+        if (flow->callees[i].address == callee.address)
+            return flow->callees[i];
+    callee.is_known = flow->arguments(flow->context, &callee);
+    callee.registers &= general_arguments() | range_of(VALUE_VECTORS, 8);
+    if (flow->callee_count < VALUE_CALLEES)
+        flow->callees[flow->callee_count++] = callee;
+    return callee;
+}
+
+/* The variables of the arguments: of what the callee may read; if this is not known, of all
+ * argument registers that this iteration has set. */
+static value_set pass_arguments(struct executing *executing, const struct value_callee *callee)
 {
     struct value_flow *flow = executing->flow;
-    const struct value_operand described = value_describe(executing, operand);
-    const value_set address = value_all(&described.base) | value_all(&described.index);
-    flow->used |= address;
-    flow->read |= address;
-    for (unsigned i = 0; i < flow->load_count; i++)
-        if (flow->loads[i].is_current && is_same_operand(&flow->loads[i].operand, &described))
-            return value_of_variable(VALUE_STORED + i);
-    const unsigned number = number_load(flow, executing->instruction->address);
-    if (number == VALUE_LOADS)
-        return value_of_set(address);
-    struct value_load *loaded = &flow->loads[number];
-    loaded->operand = described;
-    loaded->address_variables |= address;
-    loaded->is_current = true;
-    return value_of_variable(VALUE_STORED + number);
+    struct value_state *state = executing->state;
+    const value_set registers = general_arguments() | range_of(VALUE_VECTORS, 8);
+    value_set passed = 0;
+    for (unsigned i = 0; i < VALUE_REGISTERS; i++) {
+        const struct value own = value_of_variable(i);
+        const bool is_set = !value_is_equal(&state->values[i], &own);
+        if (!(registers & value_set_of(i)))
+            continue;
+        if ((callee->registers & value_set_of(i)) || (!callee->is_known && is_set))
+            passed |= value_all(&state->values[i]);
+        else if (!callee->is_known && i < VALUE_VECTORS)
+            flow->stale |= value_set_of(i);
+    }
+    state->unread &= ~registers;
+    return passed;
 }
 
-static void add_update(struct value_flow *flow, uint64_t store, uint64_t loaded)
-{
-    for (unsigned i = 0; i < flow->update_count; i++)
-        if (flow->updates[i].store == store && flow->updates[i].load == loaded)
-            return;
-    if (flow->update_count < VALUE_UPDATES)
-        flow->updates[flow->update_count++] = (struct value_update){.store = store, .load = loaded};
-}
-
-static void store(struct executing *executing, const ZydisDecodedOperand *operand,
-                  const struct value *value)
+/* The results of a call or system call depend on all arguments. */
+static void execute_call(struct executing *executing)
 {
     struct value_flow *flow = executing->flow;
-    const struct value_operand described = value_describe(executing, operand);
-    value_set updated = 0;
+    struct value_state *state = executing->state;
+    const struct value_callee callee = find_callee(flow, executing->instruction);
+    const value_set lost = not_preserved() & (callee.is_known ? callee.clobbered : ~(value_set)0);
+    const value_set passed = pass_arguments(executing, &callee);
+    const unsigned number = operand_number_load(flow, executing->instruction->address, passed);
+    const struct value result = value_of_set(passed | value_set_of(VALUE_STORED + number));
+    flow->used |= passed | flow->control;
+    flow->read |= passed;
+    flow->calls |= callee.is_pure ? 0 : value_set_of(VALUE_STORED + number);
     flow->has_stores = true;
-    for (unsigned i = 0; i < flow->load_count; i++) {
-        const value_set variable = value_set_of(VALUE_STORED + i);
-        if ((value->bases & variable) && (value->operation != VALUE_NONE || value->constant != 0) &&
-            flow->loads[i].is_current && is_same_operand(&flow->loads[i].operand, &described)) {
-            add_update(flow, executing->instruction->address, flow->loads[i].address);
-            updated |= variable;
-        }
-        flow->loads[i].is_current = false;
+    for (unsigned i = 0; i < VALUE_REGISTERS; i++) {
+        if (!(lost & value_set_of(i)))
+            continue;
+        state->values[i] = result;
+        state->parts[i].bits = 0;
     }
-    flow->used |= value_all(&described.base) | value_all(&described.index);
-    flow->read |= value_all(&described.base) | value_all(&described.index);
-    flow->used |= value_all(value) & ~updated;
+    state->depth = 0;
+    state->flags = (struct value_flags){.set = value_all(&result), .carry = value_all(&result)};
+    state->current = 0; /* it may write to memory */
 }
 
-struct value value_read(struct executing *executing, const ZydisDecodedOperand *operand)
+static void execute_system_call(struct executing *executing)
 {
-    const unsigned variable = operand_variable(executing->flow, operand);
-    struct value value = nothing;
-    if (variable != VALUE_VARIABLE_NONE)
-        value = operand->type == ZYDIS_OPERAND_TYPE_REGISTER
-                    ? register_value(executing, operand->reg.value)
-                    : executing->state->values[variable];
-    else if (value_operand_is_memory(operand))
-        value = load(executing, operand);
-    executing->flow->read |= value_all(&value);
-    return value;
+    static const uint8_t arguments[] = {0, 7, 6, 2, 10, 8, 9}; /* rax: the number */
+    value_set passed = 0;
+    for (unsigned i = 0; i < sizeof arguments; i++)
+        passed |= value_all(&executing->state->values[arguments[i]]);
+    executing->flow->used |= passed | executing->flow->control;
+    executing->flow->read |= passed;
+    executing->flow->has_stores = true;
+    executing->state->values[REGISTER(RAX)] = value_of_set(passed);
+    executing->state->values[REGISTER(RCX)] = value_of_set(0);
+    executing->state->values[REGISTER(R11)] = value_of_set(0);
+    executing->state->current = 0;
 }
 
-/* Writes a register, or a part of it. */
-static void write_register(struct value_state *state, unsigned variable, ZydisRegister name,
-                           const struct value *value)
-{
-    const uint8_t bytes = (uint8_t)(ZydisRegisterGetWidth(ZYDIS_MACHINE_MODE_LONG_64, name) / 8);
-    const bool is_high = name >= ZYDIS_REGISTER_AH && name <= ZYDIS_REGISTER_BH;
-    const value_set before = value_all(&state->values[variable]);
-    if (state->compared[0] == variable || state->compared[1] == variable)
-        state->compared[0] = state->compared[1] = VALUE_VARIABLE_NONE;
-    if (variable < VALUE_GENERAL && is_high) {
-        state->values[variable] = value_of_set(value_all(value) | before);
-        return;
-    }
-    if (variable < VALUE_GENERAL) {
-        state->rest[variable] = bytes < 4 ? state->rest[variable] | before : 0;
-        state->part[variable] = bytes < 4 ? bytes : 0;
-    }
-    state->values[variable] = *value;
-}
-
-void value_write(struct executing *executing, const ZydisDecodedOperand *operand,
-                 struct value value)
-{
-    const unsigned variable = operand_variable(executing->flow, operand);
-    if (!value.is_exact) /* its identity, for is_same() */
-        value.constant = value.constant ? value.constant : executing->instruction->address;
-    if (variable == ZYDIS_REGISTER_RSP - ZYDIS_REGISTER_RAX)
-        return; /* the frame stays where it is */
-    if (variable != VALUE_VARIABLE_NONE && operand->type == ZYDIS_OPERAND_TYPE_REGISTER)
-        write_register(executing->state, variable, operand->reg.value, &value);
-    else if (variable != VALUE_VARIABLE_NONE)
-        executing->state->values[variable] = value;
-    else if (value_operand_is_memory(operand))
-        store(executing, operand, &value);
-}
-
-/* --- comparisons -------------------------------------------------------------------------------
+/* --- other instructions ------------------------------------------------------------------------
  */
 
-/* A load of the same memory as another one, if nothing is stored in between. */
-static bool is_same_load(const struct value_flow *flow, const struct value *a,
-                         const struct value *b)
+/* The instruction moves between the halves of vector registers, or reads the upper one. */
+static bool is_upper(const struct executing *executing)
 {
-    unsigned loads[2] = {VALUE_LOADS, VALUE_LOADS};
-    if (flow->has_stores || !a->is_exact || !b->is_exact || a->constant || b->constant)
-        return false;
-    for (unsigned i = 0; i < flow->load_count; i++) {
-        loads[0] = a->bases == value_set_of(VALUE_STORED + i) ? i : loads[0];
-        loads[1] = b->bases == value_set_of(VALUE_STORED + i) ? i : loads[1];
+    return text_begins(executing->name, "movh") || text_begins(executing->name, "movlh");
+}
+
+/* The destination keeps upper bits, which are not read after a conversion. */
+static bool is_conversion(const struct executing *executing, unsigned operand)
+{
+    return operand == 0 && executing->instruction->decoded.operand_count_visible == 2 &&
+           text_begins(executing->name, "cvtsi2s");
+}
+
+static value_set read_operands(struct executing *executing)
+{
+    const ZydisDecodedOperand *operands = executing->instruction->operands;
+    value_set all = operand_flags(executing);
+    for (unsigned i = 0; i < executing->instruction->decoded.operand_count; i++) {
+        ZydisDecodedOperand operand = operands[i];
+        const bool is_kept = (operand.actions & ZYDIS_OPERAND_ACTION_CONDWRITE) ||
+                             (is_upper(executing) && i == 0 && !operand_is_memory(&operand));
+        if ((!operand_is_read(&operand) && !is_kept) || is_conversion(executing, i))
+            continue;
+        if (is_upper(executing) && !operand_is_memory(&operand))
+            operand.size = 128;
+        const struct value value = operand_read(executing, &operand);
+        all |= value_all(&value);
     }
-    return loads[0] < VALUE_LOADS && loads[1] < VALUE_LOADS &&
-           is_same_operand(&flow->loads[loads[0]].operand, &flow->loads[loads[1]].operand);
+    return all;
 }
 
-static bool is_compared_value(const struct value_flow *flow, const struct value *a,
-                              const struct value *b)
+/* All that is written depends on all that is read. */
+static void execute_other(struct executing *executing)
 {
-    return is_same(a, b) || is_same_load(flow, a, b);
-}
-
-struct value value_flow_join(struct value_flow *flow, const struct value *a, const struct value *b)
-{
-    bool are_compared = false;
-    for (unsigned i = 0; i < flow->comparison_count; i++) {
-        struct value_comparison *pair = &flow->comparisons[i];
-        if ((is_compared_value(flow, &pair->left, a) && is_compared_value(flow, &pair->right, b)) ||
-            (is_compared_value(flow, &pair->left, b) && is_compared_value(flow, &pair->right, a)))
-            are_compared = pair->is_extreme = true;
+    const ZydisDecodedInstruction *decoded = &executing->instruction->decoded;
+    const value_set all = read_operands(executing);
+    executing->flow->read |= all;
+    operand_set_flags(executing, all);
+    for (unsigned i = 0; i < decoded->operand_count; i++) {
+        ZydisDecodedOperand operand = executing->instruction->operands[i];
+        if (is_upper(executing) && !operand_is_memory(&operand))
+            operand.size = 128;
+        if (operand_is_written(&operand))
+            operand_write(executing, &operand, value_of_set(all));
     }
-    return value_join(a, b, are_compared);
 }
 
-/* --- states ------------------------------------------------------------------------------------
- */
-
-void value_state_begin(struct value_state *state)
+/* movs, stos and so on: pointers step by a constant, with rep by the count. */
+static void execute_string(struct executing *executing)
 {
-    *state = (struct value_state){.compared = {VALUE_VARIABLE_NONE, VALUE_VARIABLE_NONE}};
-    for (unsigned i = 0; i < VALUE_STORED; i++)
-        state->values[i] = value_of_variable(i);
-}
-
-bool value_is_own_or_clobbered(const struct value *value, unsigned variable)
-{
-    const struct value own = value_of_variable(variable);
-    return value_is_clobbered(value) || value_is_equal(value, &own);
-}
-
-static unsigned smaller_part(unsigned a, unsigned b)
-{
-    if (a == 0 || b == 0)
-        return a | b;
-    return a < b ? a : b;
-}
-
-void value_state_join(struct value_flow *flow, struct value_state *state,
-                      const struct value_state *other)
-{
-    for (unsigned i = 0; i < VALUE_STORED; i++) {
-        const struct value *a = &state->values[i], *b = &other->values[i];
-        if ((value_is_clobbered(a) || value_is_clobbered(b)) && value_is_own_or_clobbered(a, i) &&
-            value_is_own_or_clobbered(b, i))
-            state->values[i] = value_clobbered(); /* nothing is left that could be used */
-        else
-            state->values[i] = value_flow_join(flow, a, b);
+    const ZydisDecodedInstruction *decoded = &executing->instruction->decoded;
+    struct value_state *state = executing->state;
+    const bool is_repeated = (decoded->attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
+                                                     ZYDIS_ATTRIB_HAS_REPNE)) != 0;
+    const struct value source = state->values[REGISTER(RSI)], target = state->values[REGISTER(RDI)];
+    const struct value count = value_of_set(value_all(&state->values[REGISTER(RCX)]));
+    execute_other(executing);
+    for (unsigned i = 0; i < decoded->operand_count; i++) {
+        const ZydisDecodedOperand *operand = &executing->instruction->operands[i];
+        const unsigned variable = operand->type == ZYDIS_OPERAND_TYPE_REGISTER
+                                      ? value_variable(operand->reg.value)
+                                      : VALUE_VARIABLE_NONE;
+        if (variable != REGISTER(RSI) && variable != REGISTER(RDI))
+            continue;
+        const struct value *before = variable == REGISTER(RSI) ? &source : &target;
+        operand_write(executing, operand,
+                      is_repeated ? value_combine(VALUE_ADD, before, &count)
+                                  : value_add_constant(*before, 1));
     }
-    for (unsigned i = 0; i < VALUE_GENERAL; i++) {
-        state->part[i] = (uint8_t)smaller_part(state->part[i], other->part[i]);
-        state->rest[i] |= other->rest[i];
+}
+
+/* The target of an indirect jump decides, too. */
+static void execute_jump(struct executing *executing)
+{
+    const struct value_instruction *instruction = executing->instruction;
+    struct value_state *state = executing->state;
+    const struct value counter = state->values[REGISTER(RCX)];
+    state->condition = (uint8_t)condition_of(instruction->decoded.mnemonic);
+    state->decision = read_operands(executing);
+    executing->flow->read |= state->decision;
+    value_flow_decide(executing->flow, &state->flags, state->decision, 0);
+    for (unsigned i = 0; i < instruction->decoded.operand_count; i++) /* loop counts in rcx */
+        if (operand_is_written(&instruction->operands[i]))
+            operand_write(executing, &instruction->operands[i],
+                          value_add_constant(counter, UINT64_MAX));
+}
+
+void value_flow_execute(struct value_flow *flow, struct value_state *state,
+                        const struct value_instruction *instruction)
+{
+    const char *name = ZydisMnemonicGetString(instruction->decoded.mnemonic);
+    struct executing executing = {
+        .flow = flow, .state = state, .instruction = instruction, .name = name + (*name == 'v')};
+    switch (instruction->decoded.meta.category) {
+    case ZYDIS_CATEGORY_CALL:
+        execute_call(&executing);
+        break;
+    case ZYDIS_CATEGORY_SYSCALL:
+        execute_system_call(&executing);
+        break;
+    case ZYDIS_CATEGORY_CMOV:
+        execute_conditional(&executing);
+        break;
+    case ZYDIS_CATEGORY_STRINGOP:
+        execute_string(&executing);
+        break;
+    case ZYDIS_CATEGORY_X87_ALU:
+    case ZYDIS_CATEGORY_FCMOV:
+        value_x87_execute(&executing);
+        break;
+    case ZYDIS_CATEGORY_COND_BR:
+    case ZYDIS_CATEGORY_UNCOND_BR:
+        execute_jump(&executing);
+        break;
+    case ZYDIS_CATEGORY_NOP:
+    case ZYDIS_CATEGORY_WIDENOP:
+    case ZYDIS_CATEGORY_RET:
+        break;
+    default:
+        if (is_comparison(&executing))
+            execute_comparison(&executing);
+        else if (!value_arithmetic_execute(&executing))
+            execute_other(&executing);
     }
-    state->flags |= other->flags;
-    state->flags_are_used |= other->flags_are_used;
-    state->compared[0] = state->compared[1] = VALUE_VARIABLE_NONE;
-}
-
-struct value_branch value_branch_of(const struct value_instruction *instruction)
-{
-    const uint64_t next = instruction->address + instruction->decoded.length;
-    const ZydisDecodedOperand *operand = &instruction->operands[0];
-    const bool is_equal = instruction->decoded.mnemonic == ZYDIS_MNEMONIC_JZ;
-    return (struct value_branch){.is_equality = is_equal ||
-                                                instruction->decoded.mnemonic == ZYDIS_MNEMONIC_JNZ,
-                                 .equal = is_equal ? next + operand->imm.value.u : next};
-}
-
-void value_state_follow(struct value_state *state, const struct value_branch *branch, uint64_t to)
-{
-    const unsigned a = state->compared[0], b = state->compared[1];
-    if (!branch->is_equality || branch->equal != to || a >= VALUE_REGISTERS || b >= VALUE_REGISTERS)
-        return;
-    if (state->values[a].is_exact && !state->values[b].is_exact)
-        state->values[b] = state->values[a];
-    else if (state->values[b].is_exact && !state->values[a].is_exact)
-        state->values[a] = state->values[b];
-}
-
-bool value_state_is_equal(const struct value_state *a, const struct value_state *b)
-{
-    for (unsigned i = 0; i < VALUE_STORED; i++)
-        if (!value_is_equal(&a->values[i], &b->values[i]))
-            return false;
-    for (unsigned i = 0; i < VALUE_GENERAL; i++)
-        if (a->part[i] != b->part[i] || a->rest[i] != b->rest[i])
-            return false;
-    return a->flags == b->flags && a->flags_are_used == b->flags_are_used &&
-           a->compared[0] == b->compared[0] && a->compared[1] == b->compared[1];
 }

@@ -1,7 +1,7 @@
 /*
  * What instructions do to the values of an iteration (value_form.h). Registers, and slots of the
  * stack that instructions name by rbp or rsp and a constant, are variables; so is what an
- * instruction loads from other memory.
+ * instruction loads from other memory, or gets from a call.
  */
 #ifndef TOOLS_DEPEND_VALUE_FLOW_H
 #define TOOLS_DEPEND_VALUE_FLOW_H
@@ -11,20 +11,19 @@
 #include <Zydis/Zydis.h>
 #include <stddef.h>
 
-#define VALUE_GENERAL       16u /* general registers */
-#define VALUE_REGISTERS     48u /* with 32 vector registers */
-#define VALUE_SLOTS         48u
+#define VALUE_VECTORS       16u /* after the general registers: 32 vector registers, */
+#define VALUE_MASKS         48u /* 8 mask registers, */
+#define VALUE_X87           56u /* what the x87 stack and MMX registers held at the head */
+#define VALUE_FLAGS         57u
+#define VALUE_REGISTERS     58u
+#define VALUE_SLOTS         38u
 #define VALUE_STORED        (VALUE_REGISTERS + VALUE_SLOTS) /* variables that have values */
 #define VALUE_LOADS         (VALUE_VARIABLES - VALUE_STORED)
+#define VALUE_ENTRIES       8u /* of the x87 stack */
 #define VALUE_UPDATES       64u
-#define VALUE_COMPARISONS   64u
+#define VALUE_CALLEES       32u
+#define VALUE_DECISIONS     64u
 #define VALUE_VARIABLE_NONE VALUE_VARIABLES
-
-struct value_instruction {
-    uint64_t address;
-    ZydisDecodedInstruction decoded;
-    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-};
 
 /* All variables that are loads. */
 static inline value_set value_loads(void)
@@ -32,28 +31,38 @@ static inline value_set value_loads(void)
     return ~(value_set_of(VALUE_STORED) - 1);
 }
 
-struct value_state {
-    struct value values[VALUE_STORED];
-    /* of general registers of which only the lowest part was written: its size in bytes, and the
-     * variables on which the rest depends; 0: it is written whole */
-    uint8_t part[VALUE_GENERAL];
-    value_set rest[VALUE_GENERAL];
-    value_set flags;     /* the variables on which the flags depend */
-    bool flags_are_used; /* by a branch they are: another instruction than a comparison set them */
-    uint8_t compared[2]; /* registers whose comparison set the flags; VALUE_VARIABLE_NONE: none */
+/* The low bits of a register, after a write that left the others; 0 bits: there is none. */
+struct value_part {
+    struct value value;
+    uint16_t bits;
+    uint16_t width; /* the register's bits above these are zero; 0: it is not known */
 };
 
-/* The last instruction of a block is a branch if two values are equal, or if they are not. */
-struct value_branch {
-    bool is_equality;
-    uint64_t equal; /* where it leads if they are equal */
+struct value_flags {
+    value_set set, carry; /* variables on which they depend; `carry`: the carry flag */
+    bool is_compared;     /* they compare left with right */
+    struct value left, right;
+    uint64_t address; /* of the comparison */
+};
+
+struct value_state {
+    struct value values[VALUE_STORED];
+    struct value_part parts[VALUE_REGISTERS];
+    struct value_flags flags;
+    value_set decision; /* variables on which the block's last jump depends */
+    uint8_t condition;  /* of that jump: enum value_condition */
+    int8_t depth;       /* of the x87 stack: pushed in this iteration; -1: not known */
+    struct value entries[VALUE_ENTRIES]; /* of these, the deepest first */
+    value_set current; /* loads since which no store may have changed the memory */
+    value_set unread;  /* registers that were written, and not read since */
 };
 
 /* A slot of the stack. */
 struct value_slot {
     uint8_t base;    /* ZydisRegister: RBP or RSP */
-    bool is_exposed; /* its address is taken, or parts of it are accessed: it is memory */
-    uint16_t size, smallest_write; /* in bytes, of accesses; 0: none */
+    bool is_exposed; /* it is memory: its address is taken, or other slots overlap it */
+    bool is_indexed;
+    uint16_t bytes;
     int64_t displacement;
 };
 
@@ -63,50 +72,77 @@ struct value_operand {
     int64_t displacement;
     uint16_t bits;
     uint8_t scale;
+    uint8_t segment; /* ZydisRegister, if the segment matters */
 };
 
 struct value_load {
     uint64_t address; /* of the instruction */
     value_set address_variables;
     struct value_operand operand; /* of the latest execution */
-    bool is_current;              /* since the start of the block, and the last store */
 };
 
 /* A store of what a load has read, changed by an operation, to the same operand. */
 struct value_update {
     uint64_t store, load; /* addresses of the instructions */
+    uint8_t operation;    /* enum value_operation */
 };
 
-/* Two values that are compared. */
-struct value_comparison {
-    struct value left, right;
-    bool is_extreme; /* one of them becomes the other */
+/* A comparison, and what it decides. */
+struct value_decision {
+    uint64_t address;  /* 0: of all that do not fit, and of flags that are no comparison's */
+    value_set decided; /* variables on which jumps and conditional moves depend */
+    value_set chosen;  /* bases of minima and maxima that they choose */
+};
+
+/* What value_flow.arguments has told. */
+struct value_callee {
+    uint64_t address;
+    value_set registers; /* in which it may get arguments */
+    value_set clobbered; /* that it may write, of those that it need not preserve */
+    bool is_known;
+    bool is_pure; /* it writes to its stack frame only */
 };
 
 struct value_flow {
-    /* What a call instruction calls may take as arguments, and writes. */
-    void (*callee)(void *context, const struct value_instruction *call, value_set *arguments,
-                   value_set *clobbered);
-    void *context;
     struct value_slot slots[VALUE_SLOTS];
     unsigned slot_count;
-    struct value_load loads[VALUE_LOADS];
+    uint64_t exposed;          /* bits 1 << slot: these are known to be accessed otherwise, too */
+    bool moves_rbp, moves_rsp; /* the loop changes them: they name no slots */
+    struct value_load loads[VALUE_LOADS]; /* the last one stands for all that do not fit */
     unsigned load_count;
     struct value_update updates[VALUE_UPDATES];
     unsigned update_count;
-    struct value_comparison comparisons[VALUE_COMPARISONS];
-    unsigned comparison_count;
-    bool has_stores;    /* to other memory than slots */
-    value_set used;     /* variables that are stored, are part of addresses or arguments */
-    value_set compared; /* variables that are compared */
-    value_set passed;   /* registers that may be arguments of a call, as the iteration found them */
-    value_set read;     /* variables of which an instruction reads a value */
+    struct value_decision decisions[VALUE_DECISIONS]; /* the first one has address 0 */
+    unsigned decision_count;
+    value_set used;    /* variables that are stored, are part of addresses or arguments, or
+                          decide whether something is stored or called */
+    value_set read;    /* variables of which an instruction reads a value */
+    value_set stale;   /* argument registers that calls may read as the iteration found them */
+    value_set calls;   /* loads that are results of calls of functions that are not pure */
+    bool has_stores;   /* to memory other than slots */
+    value_set control; /* variables that decide whether the current block is executed */
+    struct value_callee callees[VALUE_CALLEES];
+    unsigned callee_count;
+    /* Finds the registers that a function may read before it writes them; NULL: they are not known.
+     * False: there may be more. */
+    bool (*arguments)(void *context, struct value_callee *callee);
+    void *context;
 };
 
-/* Finds slots: for each instruction; then once value_flow_have_seen(), before the first
- * value_flow_execute(). */
+struct value_instruction {
+    uint64_t address;
+    ZydisDecodedInstruction decoded;
+    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+};
+
+/* The variable of a register; VALUE_VARIABLE_NONE: it has none. */
+unsigned value_variable(ZydisRegister name);
+
+/* Finds slots: for each instruction, before the first value_flow_execute(). */
 void value_flow_see(struct value_flow *flow, const struct value_instruction *instruction);
-void value_flow_have_seen(struct value_flow *flow);
+
+/* The variable of an operand that is a register or a slot; VALUE_VARIABLE_NONE: it is neither. */
+unsigned value_flow_variable(const struct value_flow *flow, const ZydisDecodedOperand *operand);
 
 /* The variable of the slot that an instruction accesses; VALUE_VARIABLE_NONE: none. */
 unsigned value_flow_slot(const struct value_flow *flow,
@@ -115,24 +151,34 @@ unsigned value_flow_slot(const struct value_flow *flow,
 /* Each variable has its own value. */
 void value_state_begin(struct value_state *state);
 
-/* Two paths meet; either of two values, where they do. */
-void value_state_join(struct value_flow *flow, struct value_state *state,
-                      const struct value_state *other);
 bool value_state_is_equal(const struct value_state *a, const struct value_state *b);
-struct value value_flow_join(struct value_flow *flow, const struct value *a, const struct value *b);
 
-/* What a branch tells of the values at the address where it leads. */
-struct value_branch value_branch_of(const struct value_instruction *instruction);
-void value_state_follow(struct value_state *state, const struct value_branch *branch, uint64_t to);
+/* Where two paths meet, in a block: decision as in value_join(). */
+void value_state_join(struct value_state *state, const struct value_state *other,
+                      value_set decision, uint32_t block);
 
-/* A basic block begins. */
-void value_flow_begin_block(struct value_flow *flow);
+/* Of two paths that meet in a block: `kept`, if a jump was not taken, `taken` if it was, as
+ * `decided` tells. Where the values are a minimum or maximum of what was compared, state gets it.
+ * Returns the bases of these. */
+value_set value_state_choose(struct value_state *state, const struct value_state *decided,
+                             const struct value_state *kept, const struct value_state *taken);
+
+/* Control leaves a block by its last jump, taken or not: where this tells that what was compared is
+ * equal, the simpler one of the two values replaces the other. */
+void value_state_leave(struct value_state *state, bool is_taken);
+
+/* A jump or conditional move depends on flags, and chooses a minimum or maximum. */
+void value_flow_decide(struct value_flow *flow, const struct value_flags *flags, value_set decision,
+                       value_set chosen);
+
+/* Variables that decide something else than whether they are a minimum or maximum. */
+value_set value_flow_decided(const struct value_flow *flow);
 
 void value_flow_execute(struct value_flow *flow, struct value_state *state,
                         const struct value_instruction *instruction);
 
-/* Whether a register has its value of the iteration's begin, or none that code could use. */
-bool value_is_own_or_clobbered(const struct value *value, unsigned variable);
+/* Forgets what was collected (updates, used, read), but not slots and loads. */
+void value_flow_restart(struct value_flow *flow);
 
 /* A set with the variables of the addresses of its loads. */
 value_set value_flow_close(const struct value_flow *flow, value_set set);

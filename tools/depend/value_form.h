@@ -28,8 +28,16 @@ enum value_operation {
     VALUE_XOR,
     VALUE_MINIMUM,
     VALUE_MAXIMUM,
-    VALUE_EXTREME, /* a minimum or maximum, by comparing */
-    VALUE_SELECT   /* one of them: a conditional assignment */
+    VALUE_SELECT /* one of them: a conditional assignment */
+};
+
+/* What a conditional instruction tells about the operands of the comparison before it. */
+enum value_condition {
+    VALUE_CONDITION_OTHER,
+    VALUE_CONDITION_LESS,    /* it holds only if left <= right, and whenever left < right */
+    VALUE_CONDITION_GREATER, /* likewise with >= and > */
+    VALUE_CONDITION_EQUAL,
+    VALUE_CONDITION_UNEQUAL
 };
 
 /*
@@ -41,7 +49,8 @@ enum value_operation {
  */
 struct value {
     value_set bases, others;
-    uint64_t constant; /* of an exact one, modulo 2^64 */
+    uint64_t constant; /* of an exact one, modulo 2^64. Otherwise values that are equal are the same
+                          if they have the same number here, other than 0 */
     bool is_exact;
     uint8_t operation; /* enum value_operation */
 };
@@ -58,6 +67,12 @@ static inline value_set value_all(const struct value *value)
 
 bool value_is_equal(const struct value *a, const struct value *b);
 
+/* Equal, and known to be the same number in one iteration. */
+bool value_is_same(const struct value *a, const struct value *b);
+
+/* A number that only values that are the same have; 0: such values are not known. */
+uint64_t value_identify(const struct value *value);
+
 struct value value_add_constant(struct value value, uint64_t constant);
 
 struct value value_combine(enum value_operation operation, const struct value *a,
@@ -66,11 +81,15 @@ struct value value_combine(enum value_operation operation, const struct value *a
 /* a - b: b is no base of the result. */
 struct value value_subtract(const struct value *a, const struct value *b);
 
-/* Either of them, where two paths meet. are_compared: with one another. */
-struct value value_join(const struct value *a, const struct value *b, bool are_compared);
+/* Either of them, where two paths meet that begin where `decision` is decided: variables. */
+struct value value_join(const struct value *a, const struct value *b, value_set decision);
 
-/* What a call leaves in a register that it need not preserve. */
-struct value value_clobbered(void);
-bool value_is_clobbered(const struct value *value);
+/* A part of an old value is replaced by a new one. One that depends on nothing is zero. */
+struct value value_replace_part(const struct value *old, const struct value *new);
+
+/* A minimum or maximum of two values: `taken` if the condition holds for left and right, else
+ * `kept`. False: it is none. */
+bool value_choose(struct value *chosen, enum value_condition condition, const struct value *left,
+                  const struct value *right, const struct value *kept, const struct value *taken);
 
 #endif

@@ -85,7 +85,7 @@ LOOP int conditional_sum(int n)
     return s;
 }
 
-/* verdict: independent */
+/* verdict: serial */
 LOOP int search(int n, int v)
 {
     for (int i = 0; i < n; i++)
@@ -369,7 +369,7 @@ LOOP long count(int n)
     return c;
 }
 
-/* verdict: independent privatizable */
+/* verdict: independent privatizable serial */
 LOOP void scale(int n)
 {
     double s = x[0];

@@ -139,6 +139,9 @@ static void classify(struct loop_values *values, const struct loop_flow_result *
         values->kinds[i] = (uint8_t)kind_of(flow, &end.values[i], i,
                                             inductions & own ? harmless : harmless & ~own);
         values->operations[i] = end.values[i].operation;
+        /* what an iteration passes on needs its loads: they are not only for updates of memory */
+        if (values->kinds[i] != LOOP_VALUE_NONE)
+            flow->used |= value_all(&end.values[i]) & value_loads();
     }
     values->ends_early = ends_early(flow, result->exits, harmless, unchanged);
 }

@@ -44,6 +44,16 @@ LOOP void used_histogram(int n)
         b[i] = h[a[i] & 63]++;
 }
 
+/* verdict: serial distance */
+LOOP int thresholds(int n)
+{
+    int hits = 0;
+    for (int i = 0; i < n; i++)
+        if (++h[a[i] & 63] == 3)
+            hits++;
+    return hits;
+}
+
 /* verdict: reduction */
 LOOP int minimum(int n)
 {
@@ -489,6 +499,7 @@ int main(void)
     ring(N);
     temporary(N);
     scale(N);
+    printf("%d ", thresholds(N));
     printf("%d %d %d %d %g %d %d\n", chain(N), sign_of_sum(N), minimum(N), argmin(N), float_sum(N),
            conditional_sum(N), search(N, -7));
     printf("%d %d %d %d %d %d %d\n", polynomial(N), fib(N), byte_sum(N), crc(N), last(N), toggle(N),

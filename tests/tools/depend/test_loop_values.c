@@ -301,7 +301,8 @@ static void test_loops(void)
 {
     static struct loop_values values;
     for (size_t i = 0; i < sizeof loops / sizeof loops[0]; i++) {
-        const struct loop_code code = {loops[i].code, (size_t)(loops[i].end - loops[i].code)};
+        const struct loop_code code = {
+            loops[i].code, (size_t)((uintptr_t)loops[i].end - (uintptr_t)loops[i].code)};
         CU_ASSERT_TRUE_FATAL(loop_code_analyse(code, &values));
         CU_ASSERT_FALSE(values.is_unknown);
         for (unsigned k = 0; k < 4 && loops[i].expected[k]; k++)
@@ -313,13 +314,15 @@ static void test_loops(void)
  */
 
 #define ANALYSE(name, values)                                                                      \
-    loop_code_analyse((struct loop_code){name##_code, (size_t)(name##_end - name##_code)}, values)
+    loop_code_analyse(                                                                             \
+        (struct loop_code){name##_code, (size_t)((uintptr_t)name##_end - (uintptr_t)name##_code)}, \
+        values)
 
 /* The variable of the slot that the instruction at an offset accesses. */
 static unsigned slot_at(const struct loop_values *values, const uint8_t *begin, const uint8_t *end,
                         unsigned offset)
 {
-    struct loop_code code = {begin, (size_t)(end - begin)};
+    struct loop_code code = {begin, (size_t)((uintptr_t)end - (uintptr_t)begin)};
     return loop_values_slot(values, LOOP_CODE_BASE + offset, loop_code_read, &code);
 }
 
@@ -457,7 +460,8 @@ static void test_mixed_code(void)
         size_t size = 0;
         for (unsigned k = 0; k < 12; k++) {
             const size_t number = random_below(&state, sizeof loops / sizeof loops[0]);
-            const size_t length = (size_t)(loops[number].end - loops[number].code) - 1;
+            const size_t length =
+                (size_t)((uintptr_t)loops[number].end - (uintptr_t)loops[number].code) - 1;
             memcpy(bytes + size, loops[number].code, length);
             size += length;
         }

@@ -178,7 +178,8 @@ static void test_instructions(void)
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) {
         begin(&flow, &state);
         execute(&flow, &state,
-                (struct loop_code){tests[i].code, (size_t)(tests[i].end - tests[i].code)});
+                (struct loop_code){tests[i].code,
+                                   (size_t)((uintptr_t)tests[i].end - (uintptr_t)tests[i].code)});
         const struct value *value = &state.values[tests[i].variable];
         const value_set bases = set_of(tests[i].bases), others = set_of(tests[i].others);
         const bool is_right = value->bases == bases && value->others == others &&

@@ -158,6 +158,27 @@ if command -v g++ >/dev/null; then
     rows thrown.csv thrown.cc | awk '$1 == "RAW" && $5 == 1 && ($3 == 2 || $3 == 6) && ($4 == 2 || $4 == 6) { sum += $2 } END { exit sum != 59 }'
 fi
 
+# --- a signal handler interrupts a loop, which continues ---
+cat >ticks.c <<'C'
+#include <signal.h>
+#include <sys/time.h>
+static volatile int ticks;
+static volatile long count;
+static void tick(int number) { (void)number; ticks++; }
+__attribute__((noipa)) static void wait_for(int until) { while (ticks < until) count++; }
+int main(void)
+{
+    struct itimerval every = {{0, 2000}, {0, 2000}};
+    signal(SIGALRM, tick);
+    setitimer(ITIMER_REAL, &every, 0);
+    wait_for(10);
+    return 0;
+}
+C
+gcc -g -O1 -o ticks ticks.c
+bustap depend --json -o ticks.json ./ticks
+jq -e '[.places as $place | .loops[] | select($place[.place].function == "wait_for") | .entries] == [1]' ticks.json >/dev/null
+
 # --- code without symbols, and without a file ---
 strip -o stripped threads
 bustap depend --json -o stripped.json ./stripped >/dev/null

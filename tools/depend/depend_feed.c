@@ -112,11 +112,26 @@ static void begin_loops(struct execution *execution, uint32_t chain, unsigned co
     depend_loop_begin(execution->feed->depend, execution->to, loops->loop);
 }
 
-/* A basic block in these loops begins. */
-static void enter_loops(struct execution *execution, uint32_t chain, bool is_head)
+/* Whether the current loops are another function's, which continues after this one has ended: the
+ * return from a signal handler is code of neither. */
+static bool is_between(const struct execution *execution, uint32_t function)
+{
+    const struct depend_thread *to = execution->to;
+    const unsigned loops = depend_loops(to);
+    return loops > 0 &&
+           execution->feed->flow->loops[depend_loop_at(to, loops - 1)].function != function;
+}
+
+/* A basic block of a function in these loops begins. */
+static void enter_loops(struct execution *execution, uint32_t function, uint32_t chain,
+                        bool is_head)
 {
     struct depend *depend = execution->feed->depend;
     const struct feed_flow *flow = execution->feed->flow;
+    if (chain == FEED_CHAIN_NONE && is_between(execution, function)) {
+        execution->thread->chain = CHAIN_UNKNOWN;
+        return;
+    }
     if (execution->thread->chain != chain) {
         const unsigned common = common_loops(flow, execution->to, chain);
         while (depend_loops(execution->to) > common)
@@ -338,14 +353,14 @@ static int transfer(struct execution *execution, const struct feed_block *block)
 /* --- blocks ------------------------------------------------------------------------------------
  */
 
-static int execute_operation(struct execution *execution, struct feed_operation *operation,
-                             unsigned *done)
+static int execute_operation(struct execution *execution, const struct feed_block *block,
+                             struct feed_operation *operation, unsigned *done)
 {
     if (operation->kind != FEED_LOOPS)
         return refer_special(execution, operation);
     depend_execute(execution->to, operation->instruction - *done);
     *done = operation->instruction;
-    enter_loops(execution, operation->addend, operation->is_head);
+    enter_loops(execution, block->function->number, operation->addend, operation->is_head);
     return 0;
 }
 
@@ -371,7 +386,7 @@ static int execute_operations(struct execution *execution, struct feed_block *bl
             depend_write(depend, to, &operation->site, address_of(execution, operation),
                          operation->size);
         } else {
-            result = execute_operation(execution, operation, &done);
+            result = execute_operation(execution, block, operation, &done);
         }
     }
     execution->feed->references += reads + writes;

@@ -54,7 +54,7 @@ printf '%-8s %6s %8s %8s %8s %9s %8s %8s %8s %8s\n' '' native all raw kinds cach
 program compute 3 ./compute 3
 program gzip 3 "$(command -v gzip)" -9 -c text
 ! command -v sqlite3 >/dev/null || program sqlite3 2 "$(command -v sqlite3)" :memory: '.read queries'
-program cc1 1 "$(gcc -print-prog-name=cc1)" -quiet -O2 decode.i -o decode.s
+[ -z "${WITH_CC1:-}" ] || program cc1 1 "$(gcc -print-prog-name=cc1)" -quiet -O2 decode.i -o decode.s
 
 if flags=$(bustap depend --cflags 2>/dev/null); then
     gcc -O1 -g -o plain "$TOP/tests/bench/programs/compute.c"

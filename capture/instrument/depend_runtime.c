@@ -363,6 +363,8 @@ void bop_instm_loop_end(int number, int depth)
 static void before_fork(void)
 {
     pthread_mutex_lock(&instrument.lock);
+    if (instrument.trace)
+        fflush(instrument.trace); /* the child would write what is left, too */
 }
 
 static void after_fork(void)

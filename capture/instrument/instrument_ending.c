@@ -45,6 +45,8 @@ static void at_exit(int status, void *unused)
     char ended[40];
     (void)unused;
     snprintf(ended, sizeof ended, "exit status %d", status & 0xff);
+    if (instrument_self.is_inside && instrument.counts && instrument.process == getpid())
+        instrument_say("no report: a signal handler has left a hook by siglongjmp()");
     instrument_finish(ended);
 }
 

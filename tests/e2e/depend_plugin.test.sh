@@ -402,6 +402,51 @@ done
 # each turn writes what the next one reads, although three of them are left by an exception
 awk -F , '$1 == "RAW" && ($12 == 23 || $12 == 25) && ($18 == 23 || $18 == 25) { sum += $2 } END { exit sum != 5 }' thrown.csv
 
+# --- a child of fork() does not write the trace again; a handler that jumps out of a hook is reported ---
+cat >forks.c <<'END'
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static volatile int cells[8];
+int main(void)
+{
+    for (int i = 1; i < 300; i++)
+        cells[i % 8] += cells[(i - 1) % 8];
+    if (fork() == 0)
+        exit(0);
+    wait(NULL);
+    return 0;
+}
+END
+gcc -g -O1 -fplugin="$plugin" -o forks forks.c "${libraries[@]}"
+BUSTAP_DEPEND_OPTIONS='--trace forks.trace' BUSTAP_DEPEND_OUTPUT=forks.csv ./forks
+bustap depend check forks.trace
+[ "$(grep -c '^dep' forks.trace)" = "$(sort forks.trace | grep '^dep' | sort -u | wc -l)" ]
+cat >leaves.c <<'END'
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/time.h>
+static volatile int cells[1000], jumps;
+static sigjmp_buf place;
+static void leave(int number) { (void)number; jumps++; siglongjmp(place, 1); }
+int main(void)
+{
+    signal(SIGALRM, leave);
+    for (volatile int turn = 0; turn < 20; turn++) {
+        struct itimerval once = {{0, 0}, {0, 3000}};
+        if (sigsetjmp(place, 1) == 0) {
+            setitimer(ITIMER_REAL, &once, 0);
+            for (int i = 1;; i++)
+                cells[i % 1000] += cells[(i - 1) % 1000];
+        }
+    }
+    return jumps != 20;
+}
+END
+gcc -g -O1 -fplugin="$plugin" -o leaves leaves.c "${libraries[@]}"
+BUSTAP_DEPEND_OUTPUT=leaves.csv ./leaves 2>err
+[ -s leaves.csv ] || grep -q 'a signal handler has left a hook' err
+
 # --- longjmp() out of functions and loops ---
 cat >jumps.c <<'END'
 #include <setjmp.h>

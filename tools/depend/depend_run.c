@@ -231,10 +231,13 @@ static uint32_t find_head(void *context, uint32_t loop)
     return place;
 }
 
-/* At function level what other functions do among themselves is not known. */
+/* At function level what other functions do among themselves is not known. Without reads after
+ * writes nothing can be said. */
 static bool is_judged(void *context, uint32_t loop)
 {
     const struct depend_run *run = context;
+    if (!(run->settings->kinds >> DEPEND_RAW & 1))
+        return false;
     return run->settings->level == DEPENDENCES_LEVEL_ACCESS ||
            run->flow.by_number[run->flow.loops[loop].function]->is_detail;
 }

@@ -229,8 +229,15 @@ rm bop.detail
 bustap depend --kinds raw --level access --csv -o access.csv ./detail
 rows access.csv detail.c >found
 grep -q '^RAW 2 2 2 0$' found
-head -c 3000 /dev/urandom >random
-bustap depend --detail random --csv -o random.csv ./detail 2>/dev/null || [ $? -eq 2 ] || [ $? -eq 1 ]
+# lists of anything: few lines of messages, without control characters
+head -c 30000 /dev/urandom >random
+bustap depend --detail random --csv -o random.csv ./detail 2>err || [ $? -eq 1 ]
+[ "$(wc -l <err)" -le 12 ]
+! grep -q '[[:cntrl:]]' err || exit 1
+: >list
+bustap depend --detail list --csv -o empty.csv ./detail 2>err
+grep -q 'list of DETAIL functions is empty' err
+[ "$(wc -l <empty.csv)" = 1 ]
 
 # --- limits: the program continues, and the report says what is missing ---
 bustap depend --max-memory 1M --json -o limited.json ./threads >out 2>err
@@ -266,3 +273,14 @@ bustap depend ./none 2>err || status=$?
 status=0
 (ulimit -f 1 && bustap depend --csv -o large.csv ./threads >/dev/null 2>&1) || status=$?
 [ $status -eq 3 ]
+
+# a reader of the trace that ends early, or a limit of files, does not end the program
+mkfifo pipe
+head -n 1 pipe >/dev/null &
+status=0
+bustap depend --trace pipe -o /dev/null ./threads >out 2>err || status=$?
+cmp native out
+[ "$status" -eq 3 ]
+status=0
+(ulimit -f 4 && exec bustap depend --trace limited.trace -o /dev/null ./threads >/dev/null 2>&1) || status=$?
+[ "$status" -eq 3 ]

@@ -2,6 +2,7 @@
 
 #include "capture/depend/depend_report.h"
 #include "capture/exec/kernel/signals.h"
+#include "formats/base/printable.h"
 #include "tools/common/own_stream.h"
 #include "tools/depend/place_roles.h"
 
@@ -9,6 +10,7 @@
 
 extern char **environ;
 
+#define MISSING_SAID 10u  /* names of missing functions that are printed */
 #define JUDGED_SHARE 100u /* loops with one hundredth of the instructions get a verdict */
 
 /* --- callbacks ---------------------------------------------------------------------------------
@@ -60,9 +62,15 @@ static int take(void *context, struct trace_expander *expander, const uint32_t *
                 size_t count, const struct block *part, unsigned instructions)
 {
     struct depend_run *run = context;
+    struct own_signals signals;
     if (run->is_child)
         return 0;
-    return depend_feed_take(&run->feed, expander, entries, count, part, instructions);
+    if (run->trace)
+        own_stream_hold(&signals);
+    const int result = depend_feed_take(&run->feed, expander, entries, count, part, instructions);
+    if (run->trace)
+        own_stream_release(&signals);
+    return result;
 }
 
 static void look(void *context, const struct modules *modules)
@@ -320,12 +328,27 @@ struct dependences *depend_run_result(struct depend_run *run, const char *ended,
     return NULL;
 }
 
+/* Says which DETAIL functions were not found. */
+static void say_missing(const struct depend_run *run)
+{
+    const struct depend_detail *detail = &run->detail;
+    size_t missing = 0;
+    for (size_t i = 0; i < detail->count; i++) {
+        if (detail->names[i].found || missing++ >= MISSING_SAID)
+            continue;
+        own_stream_say(run->messages, "the DETAIL function %.200s was not executed, or is missing",
+                       PRINTABLE(detail->names[i].name));
+    }
+    if (missing > MISSING_SAID)
+        own_stream_say(run->messages, "and %zu more", missing - MISSING_SAID);
+    if (detail->is_listed && detail->count == 0)
+        own_stream_say(run->messages, "the list of DETAIL functions is empty: at level function, "
+                                      "nothing is reported");
+}
+
 void depend_run_say(const struct depend_run *run)
 {
-    for (size_t i = 0; i < run->detail.count; i++)
-        if (!run->detail.names[i].found)
-            own_stream_say(run->messages, "the DETAIL function %s was not executed, or is missing",
-                           run->detail.names[i].name);
+    say_missing(run);
     if (run->process)
         region_places_report(&run->region, process_has_opened(run->process),
                              run->settings->region.markers, run->messages);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define LIST_STEPS 8u /* pairs of a list that are compared before the index is searched */
+#define NEAR_LOOPS 8u /* innermost ones, which are compared one by one */
 
 struct depend *depend_new(const struct depend_settings *settings, struct bt_error *error)
 {
@@ -20,12 +20,11 @@ struct depend *depend_new(const struct depend_settings *settings, struct bt_erro
     depend->counts = true;
     const unsigned bits = settings->address_bits;
     if (shadow_init(&depend->writers, bits, error) < 0 ||
-        (depend->tracks_reads && shadow_init(&depend->reads[0], bits, error) < 0) ||
+        (depend->tracks_reads && shadow_init(&depend->readers.shadow, bits, error) < 0) ||
         (settings->found && shadow_init(&depend->frozen_writers, bits, error) < 0)) {
         depend_free(depend);
         return NULL;
     }
-    depend->read_levels = depend->tracks_reads ? 1 : 0;
     return depend;
 }
 
@@ -33,9 +32,7 @@ static void clear_shadows(struct depend *depend)
 {
     shadow_clear(&depend->writers);
     shadow_clear(&depend->frozen_writers);
-    for (unsigned level = 0; level < DEPEND_READS; level++)
-        shadow_clear(&depend->reads[level]);
-    depend->read_levels = 0;
+    depend_readers_clear(&depend->readers);
 }
 
 static void thread_free(struct depend_thread *thread)
@@ -151,7 +148,7 @@ uint32_t depend_make_context(struct depend *depend, struct depend_thread *thread
     const struct depend_context wanted = {.place = site->place,
                                           .top = thread->top,
                                           .thread = thread->number,
-                                          .pairs = {DEPEND_NONE, DEPEND_NONE, DEPEND_NONE}};
+                                          .latest = {DEPEND_NONE, DEPEND_NONE, DEPEND_NONE}};
     const uint32_t hash = hash_pair((uint64_t)wanted.place << 32 | wanted.top, wanted.thread);
     const uint32_t found = find_context(depend, hash, &wanted);
     site->top = thread->top;
@@ -168,13 +165,14 @@ struct attribution {
     uint64_t distance;
 };
 
-/* The innermost loop of the thread that had begun before a time; NULL: none. Loops begin in
- * order. */
-static const struct depend_active *loop_since(const struct depend_thread *thread, uint64_t time)
+/* The innermost loop of the thread that had begun before a time; NULL: none. Loops begin in order.
+ */
+static struct depend_active *loop_since(const struct depend_thread *thread, uint64_t time)
 {
     unsigned low = 0, high = thread->active_count;
-    if (high && thread->active[high - 1].begun < time)
-        return &thread->active[high - 1];
+    for (unsigned i = 0; i < NEAR_LOOPS && high > 0; i++, high--)
+        if (thread->active[high - 1].begun < time)
+            return &thread->active[high - 1];
     while (low < high) {
         const unsigned middle = low + (high - low) / 2;
         if (thread->active[middle].begun < time)
@@ -185,109 +183,76 @@ static const struct depend_active *loop_since(const struct depend_thread *thread
     return low ? &thread->active[low - 1] : NULL;
 }
 
-static struct attribution attribute(const struct depend *depend, const struct depend_thread *thread,
-                                    shadow_entry source)
+static inline struct attribution attribute(const struct depend *depend,
+                                           const struct depend_thread *thread, uint32_t source,
+                                           uint64_t time)
 {
     struct attribution found = {.loop = DEPEND_NONE, .distance = 0};
-    const uint64_t time = shadow_time(source);
-    if (depend->thread_count > 1 &&
-        depend->contexts[shadow_context(source)].thread != thread->number)
+    if (depend->thread_count > 1 && depend->contexts[source].thread != thread->number)
         return found;
-    const struct depend_active *active = loop_since(thread, time);
+    struct depend_active *active = loop_since(thread, time);
     if (!active)
         return found;
     found.loop = active->loop;
-    found.carried = time <= active->iteration_begun;
-    if (found.carried && time > active->previous_begun)
-        found.distance = 1;
-    else if (found.carried)
+    if (time > active->iteration_begun)
+        return found;
+    found.carried = true;
+    found.distance = 1;
+    if (time <= active->previous_begun)
         found.distance = loop_history_distance(&active->history, time, &found.at_least);
     return found;
 }
 
-static bool is_pair(const struct depend_pair *pair, uint32_t source,
-                    const struct attribution *where)
+static uint64_t key_of(uint32_t source, const struct attribution *where)
 {
-    return pair->source == source && pair->loop == where->loop && pair->carried == where->carried;
+    return (uint64_t)source << 33 | (uint64_t)where->carried << 32 | where->loop;
 }
 
-static uint32_t hash_of(enum depend_kind kind, uint32_t sink, uint32_t source,
-                        const struct attribution *where)
+static inline uint32_t hash_of(enum depend_kind kind, uint32_t sink, uint64_t key)
 {
-    return hash_pair((uint64_t)sink << 32 | source,
-                     (uint64_t)where->loop << 3 | (uint64_t)kind << 1 | where->carried);
+    return hash_number(key + UINT64_C(0xd6e8feb86659fd93) * (sink << 2 | kind));
 }
 
-/* Moves a pair to the front of its list. */
-static void move_to_front(struct depend *depend, uint32_t *first, uint32_t before, uint32_t number)
-{
-    depend->pairs[before].next = depend->pairs[number].next;
-    depend->pairs[number].next = *first;
-    *first = number;
-}
-
-/* The pair, if the index is searched; DEPEND_NONE: there is none. */
-static uint32_t search_pair(const struct depend *depend, enum depend_kind kind, uint32_t sink,
-                            uint32_t source, const struct attribution *where)
-{
-    struct hash_search search = hash_search(&depend->by_pair, hash_of(kind, sink, source, where));
-    while (hash_search_next(&search)) {
-        const struct depend_pair *pair = &depend->pairs[search.number];
-        if (pair->sink == sink && pair->kind == kind && is_pair(pair, source, where))
-            return search.number;
-    }
-    return DEPEND_NONE;
-}
-
-/* Adds a pair at the front of its list. DEPEND_NONE: the engine has stopped. */
-static uint32_t add_pair(struct depend *depend, enum depend_kind kind, uint32_t sink,
-                         uint32_t source, const struct attribution *where)
+/* Adds a pair. NULL: the engine has stopped. */
+static struct depend_pair *add_pair(struct depend *depend, enum depend_kind kind, uint32_t sink,
+                                    uint32_t source, const struct attribution *where)
 {
     const uint32_t number = (uint32_t)depend->pair_count;
+    const uint64_t key = key_of(source, where);
     struct depend_pair *larger =
         number < HASH_INDEX_NUMBER_MAX
             ? grow_array(depend->pairs, &depend->pair_capacity, (size_t)number + 1, sizeof *larger)
             : NULL;
     if (larger)
         depend->pairs = larger;
-    if (!larger ||
-        hash_index_add(&depend->by_pair, hash_of(kind, sink, source, where), number) < 0) {
+    if (!larger || hash_index_add(&depend->by_pair, hash_of(kind, sink, key), number) < 0) {
         depend_stop(depend, DEPEND_MEMORY);
-        return DEPEND_NONE;
+        return NULL;
     }
-    uint32_t *first = &depend->contexts[sink].pairs[kind];
-    larger[number] = (struct depend_pair){.kind = (uint8_t)kind,
+    larger[number] = (struct depend_pair){.key = key,
+                                          .kind = (uint8_t)kind,
                                           .carried = where->carried,
                                           .sink = sink,
                                           .source = source,
                                           .loop = where->loop,
-                                          .least = where->carried ? UINT64_MAX : 0,
-                                          .next = *first};
-    *first = number;
+                                          .least = where->carried ? UINT64_MAX : 0};
+    depend->contexts[sink].latest[kind] = number;
     depend->pair_count++;
-    return number;
+    return &larger[number];
 }
 
-/* The pair's number; a few steps in the list of the sink find most. */
-static uint32_t find_pair(struct depend *depend, enum depend_kind kind, uint32_t sink,
-                          uint32_t source, const struct attribution *where)
+/* The pair, which becomes the context's latest. */
+static struct depend_pair *find_pair(struct depend *depend, enum depend_kind kind, uint32_t sink,
+                                     uint32_t source, const struct attribution *where)
 {
-    uint32_t *first = &depend->contexts[sink].pairs[kind];
-    uint32_t before = DEPEND_NONE;
-    unsigned steps = 0;
-    for (uint32_t at = *first; at != DEPEND_NONE; at = depend->pairs[at].next) {
-        if (is_pair(&depend->pairs[at], source, where)) {
-            if (before != DEPEND_NONE)
-                move_to_front(depend, first, before, at);
-            return at;
+    const uint64_t key = key_of(source, where);
+    struct hash_search search = hash_search(&depend->by_pair, hash_of(kind, sink, key));
+    while (hash_search_next(&search)) {
+        struct depend_pair *pair = &depend->pairs[search.number];
+        if (pair->key == key && pair->sink == sink && pair->kind == kind) {
+            depend->contexts[sink].latest[kind] = search.number;
+            return pair;
         }
-        if (++steps == LIST_STEPS) {
-            const uint32_t found = search_pair(depend, kind, sink, source, where);
-            if (found != DEPEND_NONE)
-                return found;
-            break;
-        }
-        before = at;
     }
     return add_pair(depend, kind, sink, source, where);
 }
@@ -308,17 +273,21 @@ static void report(struct depend *depend, const struct depend_pair *pair, shadow
 }
 
 void depend_count(struct depend *depend, struct depend_thread *thread, enum depend_kind kind,
-                  uint32_t sink, shadow_entry source, uint64_t address, uint64_t times)
+                  uint32_t sink, shadow_entry entry, uint64_t address, uint64_t times)
 {
     /* the frozen times differ if a reference of a DETAIL function came after the source */
-    const uint64_t time = shadow_time(source);
-    if (!sink || time == depend->time || (time >= depend->detail_time && !depend->settings.every))
+    const uint64_t time = shadow_time(entry);
+    if (time >= depend->detail_time && (!depend->settings.every || time == depend->time))
         return;
-    const struct attribution where = attribute(depend, thread, source);
-    const uint32_t number = find_pair(depend, kind, sink, shadow_context(source), &where);
-    if (number == DEPEND_NONE)
+    const uint32_t source = shadow_context(entry);
+    const struct attribution where = attribute(depend, thread, source, time);
+    const uint64_t key = key_of(source, &where);
+    const uint32_t latest = depend->contexts[sink].latest[kind];
+    struct depend_pair *pair = latest < depend->pair_count ? &depend->pairs[latest] : NULL;
+    if (!pair || pair->key != key)
+        pair = find_pair(depend, kind, sink, source, &where);
+    if (!pair)
         return;
-    struct depend_pair *pair = &depend->pairs[number];
     pair->count += times;
     if (where.carried) {
         pair->at_least |= where.at_least;
@@ -329,7 +298,7 @@ void depend_count(struct depend *depend, struct depend_thread *thread, enum depe
             pair->greatest = where.distance;
     }
     if (kind == DEPEND_RAW && depend->settings.found)
-        report(depend, pair, source, address);
+        report(depend, pair, entry, address);
 }
 
 /* --- results -----------------------------------------------------------------------------------
@@ -372,10 +341,9 @@ struct depend_loop depend_loop(const struct depend *depend, uint32_t loop)
 
 size_t depend_bytes(const struct depend *depend)
 {
-    size_t bytes = shadow_bytes(&depend->writers) + shadow_bytes(&depend->frozen_writers);
-    for (unsigned level = 0; level < depend->read_levels; level++)
-        bytes += shadow_bytes(&depend->reads[level]);
-    return bytes + depend->context_capacity * sizeof *depend->contexts +
+    return shadow_bytes(&depend->writers) + shadow_bytes(&depend->frozen_writers) +
+           depend_readers_bytes(&depend->readers) +
+           depend->context_capacity * sizeof *depend->contexts +
            depend->pair_capacity * sizeof *depend->pairs + hash_index_bytes(&depend->by_context) +
            hash_index_bytes(&depend->by_pair);
 }

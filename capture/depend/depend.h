@@ -72,11 +72,11 @@ uint32_t depend_loop_at(const struct depend_thread *thread, unsigned depth);
 /* A loop begins, with its first iteration, inside of the current ones; the innermost begins another
  * iteration; the innermost ends. instructions: executed by the thread so far. */
 void depend_loop_begin(struct depend *depend, struct depend_thread *thread, uint32_t loop);
-void depend_loop_iterate(struct depend *depend, struct depend_thread *thread);
+static inline void depend_loop_iterate(struct depend *depend, struct depend_thread *thread);
 void depend_loop_end(struct depend *depend, struct depend_thread *thread);
 
 /* Adds executed instructions of the thread. */
-void depend_execute(struct depend_thread *thread, uint64_t instructions);
+static inline void depend_execute(struct depend_thread *thread, uint64_t instructions);
 
 /* Ends all loops of all threads: before the results are read at the end. */
 void depend_settle(struct depend *depend);

@@ -69,19 +69,6 @@ void depend_loop_begin(struct depend *depend, struct depend_thread *thread, uint
     active->is_outermost = thread->activations[loop]++ == 0;
     thread->active_count++;
     depend->loops[loop].invocations++;
-    depend->loops[loop].iterations++;
-}
-
-void depend_loop_iterate(struct depend *depend, struct depend_thread *thread)
-{
-    if (!depend->counts || thread->active_count == thread->base)
-        return;
-    struct depend_active *active = &thread->active[thread->active_count - 1];
-    active->previous_begun = active->iteration_begun;
-    active->iteration_begun = depend->time;
-    depend->loops[active->loop].iterations++;
-    if (loop_history_add(&active->history, depend->time) < 0)
-        depend_stop(depend, DEPEND_MEMORY);
 }
 
 /* Ends the innermost loop, of any call. */
@@ -89,6 +76,7 @@ static void end_loop(struct depend *depend, struct depend_thread *thread)
 {
     struct depend_active *active = &thread->active[--thread->active_count];
     thread->activations[active->loop]--;
+    depend->loops[active->loop].iterations += active->history.iterations;
     if (active->is_outermost)
         depend->loops[active->loop].instructions += thread->instructions - active->instructions;
     if (thread->active_count >= HISTORIES_KEPT)
@@ -99,11 +87,6 @@ void depend_loop_end(struct depend *depend, struct depend_thread *thread)
 {
     if (thread->active_count > thread->base)
         end_loop(depend, thread);
-}
-
-void depend_execute(struct depend_thread *thread, uint64_t instructions)
-{
-    thread->instructions += instructions;
 }
 
 void depend_settle(struct depend *depend)

@@ -15,6 +15,9 @@ void depend_read_bytes(struct depend *depend, struct depend_thread *thread, uint
 void depend_write_bytes(struct depend *depend, struct depend_thread *thread, uint32_t context,
                         uint64_t address, unsigned size);
 
+/* Ends the counting: nothing found so far is lost. */
+void depend_stop(struct depend *depend, enum depend_end end);
+
 /* Begins a reference: advances the times, and returns its context; 0: none. */
 static inline uint32_t depend_begin(struct depend *depend, struct depend_thread *thread,
                                     struct depend_site *site)
@@ -37,32 +40,19 @@ static inline void depend_touch(struct depend_thread *thread, uint64_t address)
         thread->low = address;
 }
 
-/* Whether an access is one granule, or two of one chunk. */
-static inline bool depend_is_plain(uint64_t address, unsigned size)
-{
-    return address % SHADOW_GRANULE == 0 &&
-           (size == SHADOW_GRANULE ||
-            (size == 2 * SHADOW_GRANULE && (address + SHADOW_GRANULE) % SHADOW_CHUNK != 0));
-}
-
 static inline void depend_read(struct depend *depend, struct depend_thread *thread,
                                struct depend_site *site, uint64_t address, unsigned size)
 {
     if (!depend->counts)
         return;
     const uint32_t context = depend_begin(depend, thread, site);
-    if (depend->reads_plainly && depend_is_plain(address, size)) {
-        const shadow_entry *granule = shadow_find(&depend->writers, address);
-        if (!granule)
-            return;
-        const shadow_entry entry = granule[0];
-        if (entry == granule[size / SHADOW_GRANULE - 1] && !shadow_is_split(entry)) {
-            if (entry)
-                depend_count(depend, thread, DEPEND_RAW, context, entry, address, 1);
-            return;
-        }
-    }
-    depend_read_bytes(depend, thread, context, address, size);
+    shadow_entry entry;
+    if (!context)
+        return;
+    if (!depend->reads_plainly || !shadow_sole(&depend->writers, address, size, &entry))
+        depend_read_bytes(depend, thread, context, address, size);
+    else if (entry)
+        depend_count(depend, thread, DEPEND_RAW, context, entry, address, 1);
 }
 
 static inline void depend_write(struct depend *depend, struct depend_thread *thread,
@@ -73,15 +63,27 @@ static inline void depend_write(struct depend *depend, struct depend_thread *thr
     const uint32_t context = depend_begin(depend, thread, site);
     depend->writes++;
     depend_touch(thread, address);
-    if (depend->is_raw_only && context && depend_is_plain(address, size)) {
-        shadow_entry *granule = shadow_get(&depend->writers, address);
-        const unsigned last = size / SHADOW_GRANULE - 1;
-        if (granule && !shadow_is_split(granule[0]) && !shadow_is_split(granule[last])) {
-            granule[0] = granule[last] = shadow_entry_of(context, depend->time);
-            return;
-        }
-    }
-    depend_write_bytes(depend, thread, context, address, size);
+    if (!context)
+        return;
+    if (!depend->is_raw_only ||
+        !shadow_put(&depend->writers, address, size, shadow_entry_of(context, depend->time)))
+        depend_write_bytes(depend, thread, context, address, size);
+}
+
+static inline void depend_loop_iterate(struct depend *depend, struct depend_thread *thread)
+{
+    if (!depend->counts || thread->active_count == thread->base)
+        return;
+    struct depend_active *active = &thread->active[thread->active_count - 1];
+    active->previous_begun = active->iteration_begun;
+    active->iteration_begun = depend->time;
+    if (loop_history_add(&active->history, depend->time) < 0)
+        depend_stop(depend, DEPEND_MEMORY);
+}
+
+static inline void depend_execute(struct depend_thread *thread, uint64_t instructions)
+{
+    thread->instructions += instructions;
 }
 
 #endif

@@ -1,13 +1,25 @@
 /* Who has read the bytes of memory since they were written (depend_readers.h). */
-#include "capture/depend/depend_readers.h"
-
 #include "capture/depend/depend_internal.h"
 
+#include "formats/base/grow.h"
+
+#include <string.h>
+
+static bool is_list(shadow_entry entry)
+{
+    return shadow_context(entry) == SHADOW_LIST;
+}
+
+static struct reads_list *list_of(const struct depend_readers *readers, shadow_entry entry)
+{
+    return &readers->lists[shadow_time(entry)];
+}
+
 static bool is_of(const struct depend *depend, const struct depend_thread *thread,
-                  shadow_entry entry)
+                  shadow_entry read)
 {
     return depend->thread_count == 1 ||
-           depend->contexts[shadow_context(entry)].thread == thread->number;
+           depend->contexts[shadow_context(read)].thread == thread->number;
 }
 
 /* Whether no loop of the thread has begun, nor begun an iteration, between two of its reads. */
@@ -24,152 +36,221 @@ static bool is_same_iteration(const struct depend_thread *thread, shadow_entry l
     return true;
 }
 
-/* Lists the reads before `later`, latest first, that are of other iterations than it. written: time
- * of the last write. */
-static unsigned list_earlier(const struct depend *depend, const struct depend_thread *thread,
-                             uint64_t address, shadow_entry later, uint64_t written,
-                             shadow_entry earlier[DEPEND_READS - 1])
+void depend_readers_clear(struct depend_readers *readers)
 {
-    unsigned count = 0;
-    for (unsigned level = 1; level < depend->read_levels; level++) {
-        const shadow_entry entry = shadow_byte(&depend->reads[level], address);
-        if (shadow_time(entry) <= written || !is_of(depend, thread, entry))
-            break;
-        if (count > 0 || !is_same_iteration(thread, later, entry))
-            earlier[count++] = entry;
-    }
-    return count;
+    shadow_clear(&readers->shadow);
+    free(readers->lists);
+    *readers = (struct depend_readers){.lists = NULL};
 }
 
-unsigned depend_readers_list(const struct depend *depend, uint64_t address,
+size_t depend_readers_bytes(const struct depend_readers *readers)
+{
+    return shadow_bytes(&readers->shadow) + readers->list_capacity * sizeof *readers->lists;
+}
+
+unsigned depend_readers_list(const struct depend *depend, shadow_entry entry,
                              shadow_entry reads[DEPEND_READS])
 {
-    const uint64_t written = shadow_time(shadow_byte(&depend->writers, address));
-    reads[0] = shadow_byte(&depend->reads[0], address);
-    if (shadow_time(reads[0]) <= written)
-        return 0;
-    for (size_t i = 0; i < depend->thread_count && depend->read_levels > 1; i++)
-        if (is_of(depend, depend->threads[i], reads[0]))
-            return 1 +
-                   list_earlier(depend, depend->threads[i], address, reads[0], written, reads + 1);
-    return 1;
+    reads[0] = entry;
+    if (!is_list(entry))
+        return entry ? 1 : 0;
+    const struct reads_list *list = list_of(&depend->readers, entry);
+    const struct depend_thread *thread = depend->threads[0];
+    uint32_t earlier = list->count - 1;
+    reads[0] = list->reads[earlier];
+    for (size_t i = 1; i < depend->thread_count && !is_of(depend, thread, reads[0]); i++)
+        thread = depend->threads[i];
+    while (earlier > 0 && is_same_iteration(thread, reads[0], list->reads[earlier - 1]))
+        earlier--; /* the loop between them has ended */
+    for (uint32_t i = 0; i < earlier; i++)
+        reads[1 + i] = list->reads[earlier - 1 - i];
+    return 1 + earlier;
 }
 
-bool depend_readers_are_split(const struct depend *depend, uint64_t address)
+/* --- lists -------------------------------------------------------------------------------------
+ */
+
+/* A new list of these reads; 0: no memory. */
+static shadow_entry new_list(struct depend_readers *readers, const shadow_entry *reads,
+                             uint32_t count)
 {
-    for (unsigned level = 0; level < depend->read_levels; level++) {
-        const shadow_entry *granule = shadow_find(&depend->reads[level], address);
-        if (granule && shadow_is_split(*granule))
-            return true;
+    uint32_t number = readers->free_list;
+    if (number) {
+        readers->free_list = readers->lists[number].next_free;
+    } else {
+        number = readers->list_count ? (uint32_t)readers->list_count : 1;
+        struct reads_list *larger = number < UINT32_MAX
+                                        ? grow_array(readers->lists, &readers->list_capacity,
+                                                     (size_t)number + 1, sizeof *larger)
+                                        : NULL;
+        if (!larger)
+            return 0;
+        readers->lists = larger;
+        readers->list_count = (size_t)number + 1;
     }
-    return false;
+    memcpy(readers->lists[number].reads, reads, count * sizeof *reads);
+    readers->lists[number].count = count;
+    return shadow_entry_of(SHADOW_LIST, number);
+}
+
+/* Makes an entry empty. */
+static void empty(struct depend_readers *readers, shadow_entry *entry)
+{
+    if (is_list(*entry)) {
+        list_of(readers, *entry)->next_free = readers->free_list;
+        readers->free_list = (uint32_t)shadow_time(*entry);
+    }
+    *entry = 0;
+}
+
+/* Splits a granule; each byte gets its own copy of a list. False: no memory. */
+static bool split(struct depend_readers *readers, shadow_entry *granule)
+{
+    const shadow_entry whole = *granule, made = shadow_split(&readers->shadow, whole);
+    if (!made)
+        return false;
+    *granule = made;
+    for (unsigned i = 1; is_list(whole) && i < SHADOW_GRANULE; i++) {
+        const struct reads_list copied = *list_of(readers, whole);
+        shadow_entry *bytes = shadow_bytes_of(&readers->shadow, made);
+        bytes[i] = new_list(readers, copied.reads, copied.count);
+        if (!bytes[i])
+            bytes[i] = copied.reads[copied.count - 1]; /* nothing untrue */
+    }
+    return true;
 }
 
 /* --- a new read --------------------------------------------------------------------------------
  */
 
-/* Bytes of one granule, which have the same reads. */
-struct part {
-    uint64_t address;
-    unsigned size;
-};
-
-static int put(struct depend *depend, unsigned level, const struct part *part, shadow_entry entry)
-{
-    struct bt_error unused;
-    if (level == depend->read_levels) {
-        if (!entry || level == DEPEND_READS)
-            return 0;
-        if (shadow_init(&depend->reads[level], depend->settings.address_bits, &unused) < 0)
-            return BT_MEMORY;
-        depend->read_levels++;
-    }
-    shadow_entry *place = shadow_place(&depend->reads[level], part->address, part->size);
-    if (place)
-        *place = entry;
-    if (place || (!entry && !shadow_find(&depend->reads[level], part->address)))
-        return 0;
-    return shadow_set(&depend->reads[level], part->address, part->size, entry);
-}
-
-/* The common case of keep(): the latest read replaces one of the same iteration, or is the first of
- * an earlier iteration. */
-static inline bool keep_quickly(struct depend *depend, const struct depend_thread *thread,
-                                const struct part *part, shadow_entry latest, uint64_t written)
-{
-    if (depend->read_levels < 2)
-        return false;
-    shadow_entry *place = shadow_place(&depend->reads[1], part->address, part->size);
-    if (!place || (depend->read_levels > 2 && shadow_byte(&depend->reads[2], part->address)))
-        return false;
-    if (shadow_time(*place) > written &&
-        !(is_of(depend, thread, *place) && is_same_iteration(thread, latest, *place)))
-        return false;
-    *place = latest;
-    return true;
-}
-
-/* Keeps the latest read, which a new one replaces, as an earlier one. */
-static int keep(struct depend *depend, const struct depend_thread *thread, const struct part *part,
-                shadow_entry latest, uint64_t written)
-{
-    if (keep_quickly(depend, thread, part, latest, written))
-        return 0;
-    shadow_entry earlier[DEPEND_READS - 1];
-    const unsigned count = list_earlier(depend, thread, part->address, latest, written, earlier);
-    int result = put(depend, 1, part, latest);
-    for (unsigned i = 0; i < count && i + 2 < DEPEND_READS && result == 0; i++)
-        result = put(depend, i + 2, part, earlier[i]);
-    /* no older ones follow */
-    return result == 0 && count + 2 < DEPEND_READS ? put(depend, count + 2, part, 0) : result;
-}
-
 /* Whether the thread's next read makes nothing of an earlier iteration of this one. */
 static inline bool is_replaced(const struct depend *depend, const struct depend_thread *thread,
                                shadow_entry latest)
 {
-    return latest && is_of(depend, thread, latest) &&
+    return is_of(depend, thread, latest) &&
            (thread->active_count == 0 ||
             shadow_time(latest) > thread->active[thread->active_count - 1].iteration_begun);
 }
 
-static int set_part(struct depend *depend, const struct depend_thread *thread,
-                    const struct part *part, shadow_entry entry)
+/* Appends a read to a list whose latest read is of an earlier iteration. */
+static void append(const struct depend_thread *thread, struct reads_list *list, shadow_entry read)
 {
-    const shadow_entry latest = shadow_byte(&depend->reads[0], part->address);
-    int result = 0;
-    if (!is_replaced(depend, thread, latest)) {
-        const uint64_t written = shadow_time(shadow_byte(&depend->writers, part->address));
-        const bool is_kept = shadow_time(latest) > written && is_of(depend, thread, latest);
-        result = is_kept ? keep(depend, thread, part, latest, written) : put(depend, 1, part, 0);
+    shadow_entry *reads = list->reads;
+    uint32_t count = list->count;
+    for (; count > 1 && is_same_iteration(thread, reads[count - 1], reads[count - 2]); count--)
+        reads[count - 2] = reads[count - 1];
+    if (count == DEPEND_READS)
+        memmove(reads, reads + 1, --count * sizeof *reads);
+    reads[count] = read;
+    list->count = count + 1;
+}
+
+/* Adds the thread's read to an entry that has reads. 0 or BT_MEMORY. */
+static int add(struct depend *depend, const struct depend_thread *thread, shadow_entry *entry,
+               shadow_entry read)
+{
+    struct depend_readers *readers = &depend->readers;
+    struct reads_list *list = is_list(*entry) ? list_of(readers, *entry) : NULL;
+    shadow_entry *latest = list ? &list->reads[list->count - 1] : entry;
+    if (is_replaced(depend, thread, *latest)) {
+        *latest = read;
+    } else if (!is_of(depend, thread, *latest)) {
+        empty(readers, entry);
+        *entry = read;
+    } else if (list) {
+        append(thread, list, read);
+    } else {
+        const shadow_entry both[] = {*entry, read};
+        const shadow_entry made = new_list(readers, both, 2);
+        if (!made)
+            return BT_MEMORY;
+        *entry = made;
     }
-    return result == 0 ? shadow_set(&depend->reads[0], part->address, part->size, entry) : result;
+    return 0;
 }
 
-static bool is_written_whole(const struct depend *depend, uint64_t address)
+static inline int note(struct depend *depend, const struct depend_thread *thread,
+                       shadow_entry *entry, shadow_entry read)
 {
-    const shadow_entry *granule = shadow_find(&depend->writers, address);
-    return !granule || !shadow_is_split(*granule);
+    if (*entry)
+        return add(depend, thread, entry, read);
+    *entry = read;
+    return 0;
 }
 
-int depend_readers_set(struct depend *depend, const struct depend_thread *thread, uint64_t address,
-                       uint64_t size, shadow_entry entry)
+/* Makes a granule whole again whose bytes have the same single read. */
+static void join(struct shadow *shadow, shadow_entry *granule)
 {
-    struct part part = {.address = address};
+    const shadow_entry *bytes = shadow_bytes_of(shadow, *granule), first = bytes[0];
+    for (unsigned i = 0; i < SHADOW_GRANULE; i++)
+        if (bytes[i] != first || is_list(first))
+            return;
+    shadow_release(shadow, *granule);
+    *granule = first;
+}
+
+/* Notes a read of bytes [from, to) of a granule. 0 or BT_MEMORY. */
+static int note_part(struct depend *depend, const struct depend_thread *thread,
+                     shadow_entry *granule, unsigned from, unsigned to, shadow_entry read)
+{
+    const bool is_whole = to - from == SHADOW_GRANULE;
     int result = 0;
-    for (const uint64_t end = address + size; part.address < end && result == 0;
-         part.address += part.size) {
-        const uint64_t rest = SHADOW_GRANULE - part.address % SHADOW_GRANULE;
-        part.size = (unsigned)(rest < end - part.address ? rest : end - part.address);
-        shadow_entry *place = shadow_place(&depend->reads[0], part.address, part.size);
-        if (place && is_replaced(depend, thread, *place)) {
-            *place = entry;
-            continue;
-        }
-        if (!is_written_whole(depend, part.address) ||
-            depend_readers_are_split(depend, part.address))
-            part.size = 1;
-        result = set_part(depend, thread, &part, entry);
+    if (is_whole && !shadow_is_split(*granule))
+        return note(depend, thread, granule, read);
+    if (!shadow_is_split(*granule) && !split(&depend->readers, granule))
+        return BT_MEMORY;
+    shadow_entry *bytes = shadow_bytes_of(&depend->readers.shadow, *granule);
+    for (unsigned i = from; i < to && result == 0; i++)
+        result = note(depend, thread, &bytes[i], read);
+    if (is_whole)
+        join(&depend->readers.shadow, granule);
+    return result;
+}
+
+int depend_readers_note(struct depend *depend, const struct depend_thread *thread, uint64_t address,
+                        uint64_t size, shadow_entry read)
+{
+    int result = 0;
+    for (uint64_t at = address, end = address + size, next; at < end && result == 0; at = next) {
+        shadow_entry *granule = shadow_get(&depend->readers.shadow, at);
+        const unsigned from = at % SHADOW_GRANULE;
+        next = at - from + SHADOW_GRANULE < end ? at - from + SHADOW_GRANULE : end;
+        result = granule
+                     ? note_part(depend, thread, granule, from, from + (unsigned)(next - at), read)
+                     : BT_MEMORY;
     }
     return result;
+}
+
+/* --- forgetting --------------------------------------------------------------------------------
+ */
+
+/* Forgets the reads of bytes [from, to) of a granule; without memory to split it, of all. */
+static void forget_part(struct depend_readers *readers, shadow_entry *granule, unsigned from,
+                        unsigned to)
+{
+    const bool is_part = to - from < SHADOW_GRANULE;
+    if (!shadow_is_split(*granule) && !(is_part && split(readers, granule))) {
+        empty(readers, granule);
+        return;
+    }
+    shadow_entry *bytes = shadow_bytes_of(&readers->shadow, *granule);
+    for (unsigned i = from; i < to; i++)
+        empty(readers, &bytes[i]);
+    if (!is_part)
+        join(&readers->shadow, granule);
+}
+
+void depend_readers_forget(struct depend *depend, uint64_t address, uint64_t size)
+{
+    struct depend_readers *readers = &depend->readers;
+    for (uint64_t at = address, end = address + size, next; at < end; at = next) {
+        shadow_entry *granule = shadow_find(&readers->shadow, at);
+        const unsigned from = at % SHADOW_GRANULE;
+        next = granule ? at - from + SHADOW_GRANULE : (at | (SHADOW_CHUNK - 1)) + 1;
+        if (next > end)
+            next = end;
+        if (granule && *granule)
+            forget_part(readers, granule, from, from + (unsigned)(next - at));
+    }
 }

@@ -10,17 +10,42 @@
 #ifndef CAPTURE_DEPEND_DEPEND_READERS_H
 #define CAPTURE_DEPEND_DEPEND_READERS_H
 
-#include "capture/depend/depend_state.h"
+#include "capture/depend/shadow.h"
+
+#define DEPEND_READS 8u /* maximum of reads of a byte that are kept: older ones are forgotten */
+
+struct depend;
+struct depend_thread;
+
+/* Reads of one thread, the latest last. */
+struct reads_list {
+    shadow_entry reads[DEPEND_READS];
+    uint32_t count;
+    uint32_t next_free;
+};
+
+/* Must be zeroed before first use. */
+struct depend_readers {
+    struct shadow shadow; /* the read; of several ones, the list (SHADOW_LIST) */
+    struct reads_list *lists;
+    size_t list_count, list_capacity;
+    uint32_t free_list; /* first of a list; 0: none; lists[0] is not used */
+};
+
+void depend_readers_clear(struct depend_readers *readers);
 
 /* Notes a read of `size` bytes by the thread. 0; BT_MEMORY: it is noted in part. */
-int depend_readers_set(struct depend *depend, const struct depend_thread *thread, uint64_t address,
-                       uint64_t size, shadow_entry entry);
+int depend_readers_note(struct depend *depend, const struct depend_thread *thread, uint64_t address,
+                        uint64_t size, shadow_entry entry);
 
-/* The reads of a byte that a write depends on, latest first, and their number. */
-unsigned depend_readers_list(const struct depend *depend, uint64_t address,
+/* The reads of an entry of the shadow, latest first, that a write depends on, and their number. */
+unsigned depend_readers_list(const struct depend *depend, shadow_entry entry,
                              shadow_entry reads[DEPEND_READS]);
 
-/* Whether the bytes of the granule with an address have different reads. */
-bool depend_readers_are_split(const struct depend *depend, uint64_t address);
+/* Forgets the reads of `size` bytes. */
+void depend_readers_forget(struct depend *depend, uint64_t address, uint64_t size);
+
+/* Memory in bytes. */
+size_t depend_readers_bytes(const struct depend_readers *readers);
 
 #endif

@@ -1,6 +1,5 @@
 /* References that are not plain: of any size and alignment, of all kinds, and ranges. */
 #include "capture/depend/depend_internal.h"
-#include "capture/depend/depend_readers.h"
 
 #define REFERENCE_BYTES 64u
 
@@ -22,29 +21,35 @@ static void add_source(struct sources *sources, shadow_entry entry, uint64_t add
     sources->sources[sources->count++].address = address;
 }
 
-static bool is_split(const shadow_entry *granule)
+/* The last writers of the bytes. */
+static void collect_writers(const struct depend *depend, uint64_t address, unsigned size,
+                            struct sources *sources)
 {
-    return granule && shadow_is_split(*granule);
+    for (uint64_t at = address, end = address + size, next; at < end; at = next) {
+        const shadow_entry *granule = shadow_find(&depend->writers, at);
+        const bool is_split = granule && shadow_is_split(*granule);
+        const shadow_entry entry = shadow_byte(&depend->writers, at);
+        next = is_split ? at + 1 : at - at % SHADOW_GRANULE + SHADOW_GRANULE;
+        if (entry)
+            add_source(sources, entry, at);
+    }
 }
 
-/* The last writers of the bytes; with WAR, those who have read them since. */
-static void collect(const struct depend *depend, bool is_war, uint64_t address, unsigned size,
-                    struct sources *sources)
+/* Those who have read the bytes since. */
+static void collect_readers(const struct depend *depend, uint64_t address, unsigned size,
+                            struct sources *sources)
 {
-    shadow_entry found[DEPEND_READS];
-    sources->count = 0;
+    const struct shadow *shadow = &depend->readers.shadow;
+    shadow_entry reads[DEPEND_READS], before = 0;
     for (uint64_t at = address, end = address + size, next; at < end; at = next) {
-        const bool is_whole = !is_split(shadow_find(&depend->writers, at)) &&
-                              !(is_war && depend_readers_are_split(depend, at));
-        next = is_whole ? at - at % SHADOW_GRANULE + SHADOW_GRANULE : at + 1;
-        unsigned count = 1;
-        if (is_war)
-            count = depend_readers_list(depend, at, found);
-        else
-            found[0] = shadow_byte(&depend->writers, at);
+        const shadow_entry *granule = shadow_find(shadow, at);
+        const bool is_split = granule && shadow_is_split(*granule);
+        const shadow_entry entry = shadow_byte(shadow, at);
+        next = is_split ? at + 1 : at - at % SHADOW_GRANULE + SHADOW_GRANULE;
+        const unsigned count = entry == before ? 0 : depend_readers_list(depend, entry, reads);
         for (unsigned i = 0; i < count; i++)
-            if (found[i])
-                add_source(sources, found[i], at);
+            add_source(sources, reads[i], at);
+        before = entry;
     }
 }
 
@@ -56,23 +61,49 @@ static void count_all(struct depend *depend, struct depend_thread *thread, enum 
                      sources->sources[i].address, 1);
 }
 
-static void find_sources(struct depend *depend, struct depend_thread *thread, enum depend_kind kind,
+static void find_writers(struct depend *depend, struct depend_thread *thread, enum depend_kind kind,
                          uint32_t context, uint64_t address, unsigned size)
 {
     struct sources sources;
+    shadow_entry entry;
     if (!(depend->settings.kinds >> kind & 1))
         return;
-    collect(depend, kind == DEPEND_WAR, address, size, &sources);
+    if (shadow_sole(&depend->writers, address, size, &entry)) {
+        if (entry)
+            depend_count(depend, thread, kind, context, entry, address, 1);
+        return;
+    }
+    sources.count = 0;
+    collect_writers(depend, address, size, &sources);
     count_all(depend, thread, kind, context, &sources);
+}
+
+static void find_readers(struct depend *depend, struct depend_thread *thread, uint32_t context,
+                         uint64_t address, unsigned size)
+{
+    struct sources sources;
+    shadow_entry entry;
+    if (!depend->tracks_reads ||
+        (shadow_sole(&depend->readers.shadow, address, size, &entry) && !entry))
+        return;
+    sources.count = 0;
+    collect_readers(depend, address, size, &sources);
+    count_all(depend, thread, DEPEND_WAR, context, &sources);
 }
 
 static void set_write(struct depend *depend, uint32_t context, uint64_t address, uint64_t size)
 {
     if (!depend->counts)
         return;
-    if (shadow_set(&depend->writers, address, size, shadow_entry_of(context, depend->time)) < 0 ||
-        (depend->settings.found && shadow_set(&depend->frozen_writers, address, size,
-                                              shadow_entry_of(context, depend->frozen)) < 0))
+    const shadow_entry entry = shadow_entry_of(context, depend->time);
+    if (depend->tracks_reads)
+        depend_readers_forget(depend, address, size);
+    if (!(size <= REFERENCE_BYTES &&
+          shadow_put(&depend->writers, address, (unsigned)size, entry)) &&
+        shadow_set(&depend->writers, address, size, entry) < 0)
+        depend_stop(depend, DEPEND_MEMORY);
+    else if (depend->settings.found && shadow_set(&depend->frozen_writers, address, size,
+                                                  shadow_entry_of(context, depend->frozen)) < 0)
         depend_stop(depend, DEPEND_MEMORY);
 }
 
@@ -82,27 +113,23 @@ static void set_read(struct depend *depend, struct depend_thread *thread, uint32
     if (!depend->tracks_reads)
         return;
     depend_touch(thread, address);
-    if (depend->counts && depend_readers_set(depend, thread, address, size,
-                                             shadow_entry_of(context, depend->time)) < 0)
+    if (depend->counts && depend_readers_note(depend, thread, address, size,
+                                              shadow_entry_of(context, depend->time)) < 0)
         depend_stop(depend, DEPEND_MEMORY);
 }
 
 void depend_read_bytes(struct depend *depend, struct depend_thread *thread, uint32_t context,
                        uint64_t address, unsigned size)
 {
-    if (!context)
-        return;
-    find_sources(depend, thread, DEPEND_RAW, context, address, size);
+    find_writers(depend, thread, DEPEND_RAW, context, address, size);
     set_read(depend, thread, context, address, size);
 }
 
 void depend_write_bytes(struct depend *depend, struct depend_thread *thread, uint32_t context,
                         uint64_t address, unsigned size)
 {
-    if (!context)
-        return;
-    find_sources(depend, thread, DEPEND_WAR, context, address, size);
-    find_sources(depend, thread, DEPEND_WAW, context, address, size);
+    find_readers(depend, thread, context, address, size);
+    find_writers(depend, thread, DEPEND_WAW, context, address, size);
     set_write(depend, context, address, size);
 }
 
@@ -124,35 +151,41 @@ static uint32_t begin_range(struct depend *depend, struct depend_thread *thread,
     return context;
 }
 
-/* The number of elements from `address` on that have one and the same last writer; 0: the first
- * element has to be looked at byte by byte. */
-static uint64_t same_elements(const struct depend *depend, uint64_t address, unsigned size,
+/* The number of elements from `address` on that have one and the same entry; 0: the first element
+ * has to be looked at by itself. */
+static uint64_t same_elements(const struct shadow *shadow, uint64_t address, unsigned size,
                               uint64_t count, shadow_entry *entry)
 {
-    const shadow_entry *granule = shadow_find(&depend->writers, address);
+    const shadow_entry *granule = shadow_find(shadow, address);
     const uint64_t rest = SHADOW_CHUNK - address % SHADOW_CHUNK;
     uint64_t limit = count * size < rest ? count * size : rest;
     uint64_t bytes = SHADOW_GRANULE - address % SHADOW_GRANULE;
     *entry = granule ? *granule : 0;
-    if (!granule || shadow_is_split(*granule))
-        return granule ? 0 : limit / size;
+    if (!granule)
+        return limit / size;
+    if (shadow_context(*entry) > SHADOW_CONTEXT_MAX)
+        return 0;
     while (bytes < limit && *++granule == *entry)
         bytes += SHADOW_GRANULE;
     return (bytes < limit ? bytes : limit) / size;
 }
 
-/* Counts the dependences of a range of references on its last writers. */
+/* Counts the dependences of a range of references on its last writers or readers. */
 static void find_range(struct depend *depend, struct depend_thread *thread, enum depend_kind kind,
                        uint32_t context, uint64_t address, unsigned size, uint64_t count)
 {
+    const bool is_war = kind == DEPEND_WAR;
     if (!(depend->settings.kinds >> kind & 1))
         return;
     while (count > 0 && depend->counts) {
         shadow_entry entry = 0;
-        uint64_t same =
-            kind == DEPEND_WAR ? 0 : same_elements(depend, address, size, count, &entry);
+        uint64_t same = same_elements(is_war ? &depend->readers.shadow : &depend->writers, address,
+                                      size, count, &entry);
         if (same == 0) {
-            find_sources(depend, thread, kind, context, address, size);
+            if (is_war)
+                find_readers(depend, thread, context, address, size);
+            else
+                find_writers(depend, thread, kind, context, address, size);
             same = 1;
         } else if (entry) {
             depend_count(depend, thread, kind, context, entry, address, same);
@@ -231,8 +264,8 @@ void depend_forget(struct depend *depend, uint64_t address, uint64_t size)
     if (!depend->counts)
         return;
     shadow_forget(&depend->writers, address, size);
-    for (unsigned level = 0; level < depend->read_levels; level++)
-        shadow_forget(&depend->reads[level], address, size);
+    if (depend->tracks_reads)
+        depend_readers_forget(depend, address, size);
     if (depend->settings.found)
         shadow_forget(&depend->frozen_writers, address, size);
 }

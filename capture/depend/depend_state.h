@@ -5,6 +5,7 @@
 #ifndef CAPTURE_DEPEND_DEPEND_STATE_H
 #define CAPTURE_DEPEND_DEPEND_STATE_H
 
+#include "capture/depend/depend_readers.h"
 #include "capture/depend/loop_history.h"
 #include "capture/depend/shadow.h"
 #include "formats/base/hash_index.h"
@@ -12,8 +13,7 @@
 
 enum depend_kind { DEPEND_RAW, DEPEND_WAR, DEPEND_WAW, DEPEND_KINDS };
 
-#define DEPEND_NONE  UINT32_MAX /* no loop, no place */
-#define DEPEND_READS 8u /* maximum of reads of a byte that are kept: older ones are forgotten */
+#define DEPEND_NONE UINT32_MAX /* no loop, no place */
 
 /* Why an engine has stopped counting. */
 enum depend_end {
@@ -25,25 +25,25 @@ enum depend_end {
 
 /* A context: a static reference as one thread executes it, on behalf of a top-level place. */
 struct depend_context {
-    uint32_t place;               /* the front end's number */
-    uint32_t top;                 /* place of the thread's latest reference in a DETAIL function;
-                                     DEPEND_NONE: none so far */
-    uint32_t thread;              /* the front end's number */
-    uint32_t pairs[DEPEND_KINDS]; /* private: first of a list, latest first; DEPEND_NONE: empty */
+    uint32_t place;                /* the front end's number */
+    uint32_t top;                  /* place of the thread's latest reference in a DETAIL function;
+                                      DEPEND_NONE: none so far */
+    uint32_t thread;               /* the front end's number */
+    uint32_t latest[DEPEND_KINDS]; /* private: pair that was counted last; DEPEND_NONE: none */
 };
 
 /* Dependences of one context on another, in one loop. */
 struct depend_pair {
-    uint8_t kind;    /* enum depend_kind */
-    bool carried;    /* by an earlier iteration of the loop */
-    bool at_least;   /* some distances may be greater than counted */
-    uint32_t sink;   /* context */
-    uint32_t source; /* context */
-    uint32_t loop;   /* the front end's number; DEPEND_NONE: outside of loops, or of different
-                        threads */
+    uint64_t key; /* private: source, carried and loop, which most searches compare */
     uint64_t count;
-    uint64_t least, greatest, sum; /* of carried ones: distances in iterations */
-    uint32_t next;                 /* private */
+    uint64_t sum, least, greatest; /* of carried ones: distances in iterations */
+    uint32_t sink;                 /* context */
+    uint32_t source;               /* context */
+    uint32_t loop; /* the front end's number; DEPEND_NONE: outside of loops, or of different
+                      threads */
+    uint8_t kind;  /* enum depend_kind */
+    bool carried;  /* by an earlier iteration of the loop */
+    bool at_least; /* some distances may be greater than counted */
 };
 
 /* A dependence as it is found, for the specification's output_dependence(). */
@@ -120,9 +120,8 @@ struct depend {
     uint64_t detail_time; /* time of the latest reference of a DETAIL function; 0: none */
     uint64_t frozen;      /* number of references of DETAIL functions; only with found() */
     struct shadow writers;
-    struct shadow frozen_writers;      /* the frozen times of writes; only with found() */
-    struct shadow reads[DEPEND_READS]; /* the latest, then earlier ones (depend_readers.h) */
-    unsigned read_levels;              /* elements of reads that are in use */
+    struct shadow frozen_writers; /* the frozen times of writes; only with found() */
+    struct depend_readers readers;
     struct depend_settings settings;
     enum depend_end end;
     struct depend_context *contexts; /* from 1 */

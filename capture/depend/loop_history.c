@@ -21,6 +21,7 @@ static int add_run(struct loop_history *history, uint64_t time)
     larger[history->count++] =
         (struct loop_run){.first = history->iterations, .count = 1, .begun = time};
     history->iterations++;
+    history->expected = UINT64_MAX;
     return 0;
 }
 
@@ -28,18 +29,19 @@ int loop_history_begin(struct loop_history *history, uint64_t time)
 {
     history->count = 0;
     history->iterations = 0;
+    history->after = history->until = 0;
     return add_run(history, time);
 }
 
-int loop_history_add(struct loop_history *history, uint64_t time)
+int loop_history_add_other(struct loop_history *history, uint64_t time)
 {
     struct loop_run *run = &history->runs[history->count - 1];
-    if (run->count == 1)
-        run->length = time - run->begun;
-    else if (time != run->begun + run->count * run->length)
+    if (run->count > 1)
         return add_run(history, time);
-    run->count++;
+    run->length = time - run->begun;
+    run->count = 2;
     history->iterations++;
+    history->expected = time + run->length;
     return 0;
 }
 
@@ -64,17 +66,28 @@ static const struct loop_run *find_run(const struct loop_history *history, uint6
     return low ? &history->runs[low - 1] : NULL;
 }
 
-uint64_t loop_history_distance(const struct loop_history *history, uint64_t time, bool *forgotten)
+/* Finds the iteration that an access of this time belongs to. */
+static void find_iteration(struct loop_history *history, const struct loop_run *run, uint64_t time)
 {
-    const uint64_t current = history->iterations - 1;
-    const struct loop_run *run = find_run(history, time);
-    *forgotten = !run;
-    if (!run)
-        return current - history->runs[0].first + 1;
     uint64_t within = run->length ? (time - 1 - run->begun) / run->length : run->count - 1;
     if (within >= run->count)
         within = run->count - 1;
-    return current - (run->first + within);
+    history->found = run->first + within;
+    history->after = run->begun + within * run->length;
+    history->until = within + 1 < run->count ? history->after + run->length : time;
+}
+
+uint64_t loop_history_distance(struct loop_history *history, uint64_t time, bool *forgotten)
+{
+    const uint64_t current = history->iterations - 1;
+    if (time <= history->after || time > history->until) {
+        const struct loop_run *run = find_run(history, time);
+        *forgotten = !run;
+        if (!run)
+            return current - history->runs[0].first + 1;
+        find_iteration(history, run, time);
+    }
+    return current - history->found;
 }
 
 void loop_history_clear(struct loop_history *history)

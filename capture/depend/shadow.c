@@ -84,19 +84,13 @@ shadow_entry *shadow_make(struct shadow *shadow, uint64_t address)
 /* --- splits ------------------------------------------------------------------------------------
  */
 
-static struct shadow_split *split_of(const struct shadow *shadow, shadow_entry entry)
-{
-    return &shadow->splits[shadow_time(entry)];
-}
-
 void shadow_release(struct shadow *shadow, shadow_entry split)
 {
-    split_of(shadow, split)->bytes[0] = shadow->free_split;
+    shadow_bytes_of(shadow, split)[0] = shadow->free_split;
     shadow->free_split = (uint32_t)shadow_time(split);
 }
 
-/* Splits a granule; 0: no memory. */
-static shadow_entry split(struct shadow *shadow, shadow_entry entry)
+shadow_entry shadow_split(struct shadow *shadow, shadow_entry entry)
 {
     uint32_t number = shadow->free_split;
     if (number) {
@@ -134,14 +128,13 @@ static int set_part(struct shadow *shadow, shadow_entry *granule, unsigned from,
     if (!shadow_is_split(*granule)) {
         if (*granule == entry)
             return 0;
-        const shadow_entry made = split(shadow, *granule);
+        const shadow_entry made = shadow_split(shadow, *granule);
         if (!made)
             return BT_MEMORY;
         *granule = made;
     }
-    struct shadow_split *bytes = split_of(shadow, *granule);
     for (unsigned i = from; i < to; i++)
-        bytes->bytes[i] = entry;
+        shadow_bytes_of(shadow, *granule)[i] = entry;
     return 0;
 }
 

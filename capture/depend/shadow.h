@@ -9,6 +9,7 @@
 
 #include "formats/base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,12 +19,13 @@
 #define SHADOW_ADDRESS_BITS 47u
 #define SHADOW_TIME_BITS    40u
 #define SHADOW_TIME_MAX     ((UINT64_C(1) << SHADOW_TIME_BITS) - 1)
-#define SHADOW_CONTEXT_MAX  ((1u << 24) - 2) /* contexts are 1 to this */
+#define SHADOW_CONTEXT_MAX  ((1u << 24) - 3) /* contexts are 1 to this */
 
 /* Context and time of an access; 0: none. */
 typedef uint64_t shadow_entry;
 
 #define SHADOW_SPLIT ((uint32_t)SHADOW_CONTEXT_MAX + 1) /* as a context: the time is a split */
+#define SHADOW_LIST  ((uint32_t)SHADOW_CONTEXT_MAX + 2) /* the time is the user's, of a list */
 
 struct shadow_split {
     shadow_entry bytes[SHADOW_GRANULE];
@@ -95,18 +97,63 @@ static inline shadow_entry shadow_byte(const struct shadow *shadow, uint64_t add
     return shadow->splits[shadow_time(*granule)].bytes[address % SHADOW_GRANULE];
 }
 
-/* Where the entry of `size` bytes is, if they are a whole granule or one byte of a split; else
- * NULL. Valid until the shadow changes. */
-static inline shadow_entry *shadow_place(const struct shadow *shadow, uint64_t address,
-                                         unsigned size)
+/* The entries of the bytes of a granule that is split. Valid until another one is split. */
+static inline shadow_entry *shadow_bytes_of(const struct shadow *shadow, shadow_entry split)
+{
+    return shadow->splits[shadow_time(split)].bytes;
+}
+
+/* Whether `size` bytes (1 to 64) have one and the same entry, which is then in *entry. It also
+ * returns false where it would take long to tell. */
+static inline bool shadow_sole(const struct shadow *shadow, uint64_t address, unsigned size,
+                               shadow_entry *entry)
+{
+    const shadow_entry *granule = shadow_find(shadow, address);
+    const uint64_t last = address + size - 1;
+    *entry = granule ? *granule : 0;
+    if ((address ^ last) >> SHADOW_CHUNK_BITS)
+        return false;
+    if (!granule)
+        return true;
+    if (shadow_is_split(*entry)) {
+        const shadow_entry *bytes = shadow_bytes_of(shadow, *entry) + address % SHADOW_GRANULE;
+        *entry = bytes[0];
+        return size == 1 || (size == 2 && address % 2 == 0 && bytes[1] == bytes[0]);
+    }
+    for (uint64_t i = last / SHADOW_GRANULE - address / SHADOW_GRANULE; i > 0; i--)
+        if (granule[i] != *entry)
+            return false;
+    return true;
+}
+
+/* Sets the entry of `size` bytes (1 to 64) where no granule has to be split or made whole for that.
+ * False: nothing was set. */
+static inline bool shadow_put(struct shadow *shadow, uint64_t address, unsigned size,
+                              shadow_entry entry)
 {
     shadow_entry *granule = shadow_find(shadow, address);
-    if (!granule || shadow_is_split(*granule) != (size == 1))
-        return NULL;
-    if (size == 1)
-        return &shadow->splits[shadow_time(*granule)].bytes[address % SHADOW_GRANULE];
-    return size == SHADOW_GRANULE ? granule : NULL;
+    const unsigned offset = address % SHADOW_GRANULE, granules = size / SHADOW_GRANULE;
+    if (!granule || address % SHADOW_CHUNK + size > SHADOW_CHUNK)
+        return false;
+    if (size < SHADOW_GRANULE && offset + size <= SHADOW_GRANULE) {
+        if (!shadow_is_split(*granule))
+            return false;
+        for (unsigned i = offset; i < offset + size; i++)
+            shadow_bytes_of(shadow, *granule)[i] = entry;
+        return true;
+    }
+    if (offset || size % SHADOW_GRANULE)
+        return false;
+    for (unsigned i = 0; i < granules; i++)
+        if (shadow_is_split(granule[i]))
+            return false;
+    for (unsigned i = 0; i < granules; i++)
+        granule[i] = entry;
+    return true;
 }
+
+/* Splits a granule that is whole. 0: no memory. */
+shadow_entry shadow_split(struct shadow *shadow, shadow_entry entry);
 
 /* Sets the entry of `size` bytes. 0 or BT_MEMORY, with a part of them set. */
 int shadow_set(struct shadow *shadow, uint64_t address, uint64_t size, shadow_entry entry);

@@ -17,7 +17,6 @@ struct feed_thread {
     uint32_t number;
     uint32_t chain;             /* active loops of the current call, or CHAIN_UNKNOWN */
     bool is_called;             /* a call leads to the next block, perhaps through stubs */
-    uint32_t place;             /* of the last block's last instruction */
     struct feed_origin origin;  /* of the next block */
     struct feed_block **blocks; /* by number, since the last flush of the code cache */
     size_t block_count;
@@ -34,9 +33,16 @@ struct execution {
     struct trace_expander *expander;
     struct feed_thread *thread;
     struct depend_thread *to;
-    const struct block *block;
     const uint32_t *entries;
+    const struct block *part; /* the block, if a part of it was executed */
 };
+
+/* The block that the entries are of. */
+static const struct block *block_of(const struct execution *execution)
+{
+    return execution->part ? execution->part
+                           : code_cache_block(execution->expander->cache, *execution->entries);
+}
 
 int depend_feed_init(struct depend_feed *feed)
 {
@@ -150,31 +156,30 @@ static void enter_loops(struct execution *execution, uint32_t function, uint32_t
 static void refer(struct execution *execution, struct depend_site *site, bool is_write,
                   uint32_t address, unsigned size)
 {
-    struct depend_feed *feed = execution->feed;
-    feed->references++;
-    feed->writes += is_write;
     if (is_write)
-        depend_write(feed->depend, execution->to, site, address, size);
+        depend_write(execution->feed->depend, execution->to, site, address, size);
     else
-        depend_read(feed->depend, execution->to, site, address, size);
+        depend_read(execution->feed->depend, execution->to, site, address, size);
 }
 
 static inline uint32_t address_of(const struct execution *execution,
                                   const struct feed_operation *operation)
 {
-    uint32_t address = operation->addend;
-    if (operation->slot != FEED_CONSTANT)
-        address += execution->entries[operation->slot];
-    return operation->through_fs ? address + (uint32_t)execution->expander->fs_base : address;
+    return operation->addend + (execution->entries[operation->slot] & operation->mask);
+}
+
+static void refer_through_fs(struct execution *execution, struct feed_operation *operation)
+{
+    refer(execution, &operation->site, operation->kind == FEED_WRITE_THROUGH_FS,
+          address_of(execution, operation) + (uint32_t)execution->expander->fs_base,
+          operation->size);
 }
 
 /* rep movs: each element is read, then written. */
 static void copy(struct execution *execution, struct feed_operation *operation,
                  const uint32_t lowest[2], unsigned size, uint32_t times, bool is_downwards)
 {
-    execution->feed->references += 2 * (uint64_t)times;
-    execution->feed->writes += times;
-    depend_copy(execution->feed->depend, execution->to, &operation->site, &operation->other,
+    depend_copy(execution->feed->depend, execution->to, &operation[0].site, &operation[1].site,
                 lowest[0], lowest[1], size, times, is_downwards);
 }
 
@@ -203,14 +208,11 @@ static void repeat(struct execution *execution, struct feed_operation *operation
     }
     for (unsigned a = 0; a < special->accesses; a++) {
         const struct decode_access *access = &special->access[a];
-        struct depend_site *site = a == 0 ? &operation->site : &operation->other;
-        feed->references += times;
-        if (access->write) {
-            feed->writes += times;
+        struct depend_site *site = &operation[a].site;
+        if (access->write)
             depend_write_range(feed->depend, execution->to, site, lowest[a], access->size, times);
-        } else {
+        else
             depend_read_range(feed->depend, execution->to, site, lowest[a], access->size, times);
-        }
     }
 }
 
@@ -224,8 +226,7 @@ static int put_special(void *context, struct record *records, size_t count)
     const struct special_references *references = context;
     for (size_t i = 0; i < count; i++) {
         const bool is_write = records[i].type == REQUEST_MEMWRITE;
-        refer(references->execution,
-              is_write ? &references->operation->other : &references->operation->site, is_write,
+        refer(references->execution, &references->operation[is_write].site, is_write,
               records[i].address, records[i].size);
     }
     return 0;
@@ -233,7 +234,7 @@ static int put_special(void *context, struct record *records, size_t count)
 
 static int refer_special(struct execution *execution, struct feed_operation *operation)
 {
-    const struct special *special = &execution->block->specials[operation->slot];
+    const struct special *special = &block_of(execution)->specials[operation->slot];
     if (special->access[0].form == DECODE_REPEATED) {
         repeat(execution, operation, special);
         return 0;
@@ -307,11 +308,14 @@ static int note_caller(struct execution *execution, struct feed_call caller)
     return 0;
 }
 
-/* A jump has led into the middle of another function. If that has made a call which has not
+/* If a jump leads into the middle of another function, and that has made a call which has not
  * returned, this is longjmp(): the calls since then have ended. */
 static void leave_calls(struct execution *execution, const struct feed_block *block)
 {
     struct feed_thread *thread = execution->thread;
+    if (thread->origin.ending != FEED_JUMPS || block->begins_function ||
+        thread->origin.function == block->origin.function)
+        return;
     const struct feed_calls calls = calls_of(execution);
     const struct feed_call *call = feed_call_of(&calls, block->function->number);
     if (!call)
@@ -329,12 +333,12 @@ static int transfer(struct execution *execution, const struct feed_block *block)
     const uint64_t slot = address_of(execution, block->transfer);
     int result = 0;
     find_stack(execution, slot);
-    if (block->ending == FEED_CALLS) {
+    if (block->origin.ending == FEED_CALLS) {
         depend_call(feed->depend, execution->to, slot);
         execution->thread->chain = FEED_CHAIN_NONE;
         execution->thread->is_called = true;
         result = note_caller(execution, (struct feed_call){.function = block->function->number,
-                                                           .address = block->jump});
+                                                           .address = block->origin.jump});
     } else {
         const size_t before = depend_calls(execution->to);
         depend_return(feed->depend, execution->to, slot);
@@ -346,80 +350,96 @@ static int transfer(struct execution *execution, const struct feed_block *block)
     }
     if (feed->left)
         leave_functions(feed, execution->thread,
-                        depend_calls(execution->to) - (block->ending == FEED_CALLS));
+                        depend_calls(execution->to) - (block->origin.ending == FEED_CALLS));
     return result;
 }
 
 /* --- blocks ------------------------------------------------------------------------------------
  */
 
-static int execute_operation(struct execution *execution, const struct feed_block *block,
-                             struct feed_operation *operation, unsigned *done)
+static int execute_rare(struct execution *execution, const struct feed_block *block,
+                        struct feed_operation *operation, unsigned *done)
 {
-    if (operation->kind != FEED_LOOPS)
+    switch (operation->kind) {
+    case FEED_SPECIAL:
         return refer_special(execution, operation);
-    depend_execute(execution->to, operation->instruction - *done);
-    *done = operation->instruction;
-    enter_loops(execution, block->function->number, operation->addend, operation->is_head);
+    case FEED_READ_THROUGH_FS:
+    case FEED_WRITE_THROUGH_FS:
+        refer_through_fs(execution, operation);
+        break;
+    case FEED_LOOPS:
+        depend_execute(execution->to, operation->instruction - *done);
+        *done = operation->instruction;
+        enter_loops(execution, block->function->number, operation->addend, operation->is_head);
+        break;
+    default:
+        break;
+    }
     return 0;
 }
 
-/* Executes the operations of the first instructions. 0 or a negative code. */
-static int execute_operations(struct execution *execution, struct feed_block *block,
-                              unsigned instructions)
+/* Executes the first operations and instructions. 0 or a negative code. */
+static inline int execute_operations(struct execution *execution, struct feed_block *block,
+                                     const struct feed_operation *end, unsigned instructions)
 {
     struct depend *depend = execution->feed->depend;
     struct depend_thread *to = execution->to;
-    uint64_t reads = 0, writes = 0;
     unsigned done = 0;
     int result = 0;
-    for (uint32_t i = 0; i < block->operation_count && result == 0; i++) {
-        struct feed_operation *operation = &block->operations[i];
-        if (operation->instruction >= instructions)
-            break;
-        if (operation->kind == FEED_READ) {
-            reads++;
+    if (execution->thread->chain != block->chain)
+        enter_loops(execution, block->function->number, block->chain, block->is_head);
+    else if (block->is_head)
+        depend_loop_iterate(depend, to);
+    for (struct feed_operation *operation = block->operations; operation < end && result == 0;
+         operation++) {
+        if (operation->kind == FEED_READ)
             depend_read(depend, to, &operation->site, address_of(execution, operation),
                         operation->size);
-        } else if (operation->kind == FEED_WRITE) {
-            writes++;
+        else if (operation->kind == FEED_WRITE)
             depend_write(depend, to, &operation->site, address_of(execution, operation),
                          operation->size);
-        } else {
-            result = execute_operation(execution, block, operation, &done);
-        }
+        else
+            result = execute_rare(execution, block, operation, &done);
     }
-    execution->feed->references += reads + writes;
-    execution->feed->writes += writes;
     depend_execute(to, instructions - done);
     return result;
 }
 
-static int execute(struct execution *execution, struct feed_block *block, unsigned instructions)
+/* For --trace: a block of a DETAIL function begins. */
+static int note_entry(struct execution *execution, const struct feed_block *block)
 {
     struct feed_thread *thread = execution->thread;
-    const bool is_whole = instructions == block->instruction_count;
     const bool is_elsewhere =
-        thread->is_called || thread->origin.function != block->function->number;
-    int result = 0;
-    if (thread->origin.ending == FEED_JUMPS && !block->begins_function &&
-        thread->origin.function != block->function->number)
-        leave_calls(execution, block);
-    if (execution->feed->entered && is_elsewhere && block->begins_function &&
-        block->function->is_detail)
-        result = enter_function(execution, block);
-    if (is_elsewhere && block->function->is_detail)
-        thread->is_called = false;
+        thread->is_called || thread->origin.function != block->origin.function;
+    if (!is_elsewhere || !block->function->is_detail)
+        return 0;
+    thread->is_called = false;
+    return block->begins_function ? enter_function(execution, block) : 0;
+}
+
+static inline int execute(struct execution *execution, struct feed_block *block)
+{
+    int result = execution->feed->entered ? note_entry(execution, block) : 0;
     if (result == 0)
-        result = execute_operations(execution, block, instructions);
-    execution->feed->instructions += instructions;
-    execution->expander->instructions += instructions;
-    thread->place = block->place;
-    thread->origin = (struct feed_origin){.function = block->function->number,
-                                          .ending = is_whole ? block->ending : (uint8_t)FEED_FLOWS,
-                                          .jump = block->jump};
-    if (is_whole && block->transfer && result == 0)
+        result = execute_operations(execution, block, block->operations + block->operation_count,
+                                    block->instruction_count);
+    execution->thread->origin = block->origin;
+    if (block->transfer && result == 0)
         result = transfer(execution, block);
+    return result;
+}
+
+static int execute_part(struct execution *execution, struct feed_block *block,
+                        unsigned instructions)
+{
+    const struct feed_operation *end = block->operations;
+    int result = execution->feed->entered ? note_entry(execution, block) : 0;
+    while (end < block->operations + block->operation_count && end->instruction < instructions)
+        end++;
+    if (result == 0)
+        result = execute_operations(execution, block, end, instructions);
+    execution->thread->origin = block->origin;
+    execution->thread->origin.ending = FEED_FLOWS;
     return result;
 }
 
@@ -441,7 +461,7 @@ static int reserve_block(struct feed_thread *thread, uint32_t number)
 static struct feed_block *make_block(struct execution *execution)
 {
     const struct feed_calls calls = calls_of(execution);
-    return feed_block_new(execution->block, execution->feed->flow, execution->feed->places,
+    return feed_block_new(block_of(execution), execution->feed->flow, execution->feed->places,
                           &execution->thread->origin, &calls);
 }
 
@@ -467,20 +487,20 @@ static struct feed_block *find_block(struct execution *execution, uint32_t numbe
 
 static int take_whole(struct execution *execution, size_t count)
 {
-    const struct code_cache *cache = execution->expander->cache;
     const uint32_t *end = execution->entries + count;
     int result = 0;
     while (execution->entries < end && result == 0) {
         const uint32_t number = *execution->entries;
         struct feed_thread *thread = execution->thread;
         struct feed_block *block = number < thread->block_count ? thread->blocks[number] : NULL;
-        execution->block = code_cache_block(cache, number);
         if (!block || thread->origin.ending == FEED_JUMPS ||
-            block->version != block->function->version)
+            block->version != block->function->version) {
             block = find_block(execution, number);
-        if (!block)
-            return BT_MEMORY;
-        result = execute(execution, block, block->instruction_count);
+            if (!block)
+                return BT_MEMORY;
+            leave_calls(execution, block);
+        }
+        result = execute(execution, block);
         execution->entries += block->slots;
     }
     return result;
@@ -490,14 +510,17 @@ static int take_whole(struct execution *execution, size_t count)
 static int take_part(struct execution *execution, const struct block *part, unsigned instructions)
 {
     const bool is_known = code_cache_block(execution->expander->cache, part->number) == part;
-    execution->block = part;
+    execution->part = part;
     struct feed_block *block =
         is_known ? find_block(execution, part->number) : make_block(execution);
+    int result = 0;
     if (!block)
         return BT_MEMORY;
-    if (instructions > block->instruction_count)
-        instructions = block->instruction_count;
-    const int result = instructions > 0 ? execute(execution, block, instructions) : 0;
+    leave_calls(execution, block);
+    if (instructions >= block->instruction_count)
+        result = execute(execution, block);
+    else if (instructions > 0)
+        result = execute_part(execution, block, instructions);
     if (!is_known)
         free(block);
     return result;
@@ -520,9 +543,15 @@ int depend_feed_take(struct depend_feed *feed, struct trace_expander *expander,
         forget_blocks(execution.thread);
         execution.thread->flushes = code_cache_flushes(expander->cache);
     }
+    const uint64_t references = depend_time(feed->depend), writes = depend_writes(feed->depend);
+    const uint64_t before = execution.to->instructions;
     int result = take_whole(&execution, count);
     if (result == 0 && part)
         result = take_part(&execution, part, instructions);
+    feed->references += depend_time(feed->depend) - references;
+    feed->writes += depend_writes(feed->depend) - writes;
+    feed->instructions += execution.to->instructions - before;
+    expander->instructions += execution.to->instructions - before;
     return result;
 }
 
@@ -539,7 +568,7 @@ int depend_feed_kernel_write(struct depend_feed *feed, unsigned processor, uint6
         return BT_MEMORY;
     if (!to || thread->origin.function == FUNCTION_NONE || address >= UINT64_C(1) << 32)
         return 0;
-    depend_site_init(&site, thread->place,
+    depend_site_init(&site, thread->origin.place,
                      feed->flow->by_number[thread->origin.function]->is_detail);
     depend_write_range(feed->depend, to, &site, address, 1, size);
     return 0;

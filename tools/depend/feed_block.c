@@ -21,7 +21,6 @@ static struct feed_operation *add(struct making *making, enum feed_operation_kin
     *operation = (struct feed_operation){.kind = (uint8_t)kind,
                                          .instruction = (uint16_t)(making->instruction - 1)};
     depend_site_init(&operation->site, making->place, making->is_detail);
-    depend_site_init(&operation->other, making->place, making->is_detail);
     return operation;
 }
 
@@ -46,11 +45,14 @@ static int begin_instruction(struct making *making, uint64_t address)
     if (result < 0)
         return result;
     find_role(making, address);
-    making->made->place = making->place;
-    making->made->jump = address;
+    making->made->origin.place = making->place;
+    making->made->origin.jump = address;
     bool is_head, begins_node;
     const uint32_t chain = feed_flow_chain(function, address, &is_head, &begins_node);
-    if (making->instruction++ == 0 || begins_node) {
+    if (making->instruction++ == 0) {
+        making->made->chain = chain;
+        making->made->is_head = is_head;
+    } else if (begins_node) {
         struct feed_operation *loops = add(making, FEED_LOOPS);
         loops->addend = chain;
         loops->is_head = is_head;
@@ -63,14 +65,13 @@ static void add_reference(struct making *making, const struct record *record)
     struct feed_operation *operation =
         add(making, record->type == REQUEST_MEMWRITE ? FEED_WRITE : FEED_READ);
     operation->size = record->size;
-    operation->slot = FEED_CONSTANT;
     operation->addend = record->address;
 }
 
 static void add_special(struct making *making, unsigned number)
 {
-    struct feed_operation *operation = add(making, FEED_SPECIAL);
-    operation->slot = (uint16_t)number;
+    add(making, FEED_SPECIAL)->slot = (uint16_t)number;
+    add(making, FEED_OTHER);
 }
 
 /* Gives the references of records their addresses. by_record: operations + 1; 0: a fetch. */
@@ -83,11 +84,16 @@ static void patch(struct making *making, const uint32_t *by_record)
         if (number == 0)
             continue;
         operations[number - 1].slot = block->patches[i].slot;
+        operations[number - 1].mask = UINT32_MAX;
         operations[number - 1].addend = block->patches[i].addend;
     }
-    for (unsigned i = 0; i < block->through_fs_count; i++)
-        if (by_record[block->through_fs[i]] > 0)
-            operations[by_record[block->through_fs[i]] - 1].through_fs = true;
+    for (unsigned i = 0; i < block->through_fs_count; i++) {
+        const uint32_t number = by_record[block->through_fs[i]];
+        if (number > 0)
+            operations[number - 1].kind = operations[number - 1].kind == FEED_WRITE
+                                              ? FEED_WRITE_THROUGH_FS
+                                              : FEED_READ_THROUGH_FS;
+    }
 }
 
 static int add_operations(struct making *making)
@@ -136,9 +142,10 @@ static const struct feed_operation *find_transfer(const struct feed_block *made)
     for (uint32_t i = 0; i < made->operation_count; i++) {
         const struct feed_operation *operation = &made->operations[i];
         const bool is_last = operation->instruction + 1 == made->instruction_count;
-        if (made->ending == FEED_CALLS && is_last && operation->kind == FEED_WRITE)
+        if (made->origin.ending == FEED_CALLS && is_last && operation->kind == FEED_WRITE)
             found = operation;
-        if (made->ending == FEED_RETURNS && is_last && operation->kind == FEED_READ && !found)
+        if (made->origin.ending == FEED_RETURNS && is_last && operation->kind == FEED_READ &&
+            !found)
             found = operation;
     }
     return found;
@@ -174,7 +181,7 @@ struct feed_block *feed_block_new(const struct block *block, struct feed_flow *f
                                          origin->ending == FEED_CALLS, origin->function);
     struct feed_function *function =
         number == FUNCTION_NONE ? NULL : feed_flow_function(flow, number);
-    const size_t most = (size_t)block->record_count + block->special_count;
+    const size_t most = (size_t)block->record_count + 2 * block->special_count;
     struct feed_block *made = malloc(sizeof *made + most * sizeof made->operations[0]);
     if (!function || !made) {
         free(made);
@@ -183,7 +190,7 @@ struct feed_block *feed_block_new(const struct block *block, struct feed_flow *f
     *made = (struct feed_block){.address = block->address,
                                 .instruction_count = block->instructions,
                                 .slots = block->slots,
-                                .ending = (uint8_t)ending_of(block),
+                                .origin = {.function = number, .ending = (uint8_t)ending_of(block)},
                                 .begins_function =
                                     functions_get(flow->functions, number)->start == block->address,
                                 .function = function};

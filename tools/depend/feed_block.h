@@ -13,36 +13,45 @@
 enum feed_operation_kind {
     FEED_READ,
     FEED_WRITE,
+    FEED_READ_THROUGH_FS,
+    FEED_WRITE_THROUGH_FS,
     FEED_SPECIAL, /* references of a struct special */
+    FEED_OTHER,   /* only the site of the writes of the special before it */
     FEED_LOOPS    /* a basic block begins, perhaps in other loops */
 };
 
 enum feed_ending { FEED_FLOWS, FEED_CALLS, FEED_RETURNS, FEED_JUMPS };
 
-#define FEED_CONSTANT UINT16_MAX /* no slot: the address is the addend */
-
 struct feed_operation {
-    uint8_t kind; /* enum feed_operation_kind */
-    uint8_t size; /* of a reference, in bytes */
-    bool through_fs;
+    uint8_t kind;         /* enum feed_operation_kind */
+    uint8_t size;         /* of a reference, in bytes */
     bool is_head;         /* FEED_LOOPS: it begins an iteration of the innermost loop */
     uint16_t instruction; /* number of instructions of the block before it */
-    uint16_t slot;        /* entry with the address, or FEED_CONSTANT; number of the special */
+    uint16_t slot;        /* of a reference: entry with the address; number of the special */
+    uint32_t mask;        /* of the entry; 0: the address is the addend */
     uint32_t addend;      /* FEED_LOOPS: chain */
-    struct depend_site site, other; /* other: of a special that reads, and writes */
+    struct depend_site site;
+};
+
+/* What a thread executed last. */
+struct feed_origin {
+    uint64_t jump;     /* address of the block's last instruction */
+    uint32_t function; /* number, or FUNCTION_NONE: nothing */
+    uint32_t place;    /* of the block's last instruction */
+    uint8_t ending;    /* enum feed_ending */
 };
 
 /* Everything about a block as one thread executes it. */
 struct feed_block {
     uint64_t address;
-    uint64_t jump;              /* address of its last instruction */
-    uint32_t place;             /* of its last instruction */
-    uint16_t instruction_count; /* executed ones */
-    uint16_t slots;             /* number of entries */
-    uint8_t ending;             /* enum feed_ending */
-    bool begins_function;
     struct feed_function *function;
     uint32_t version; /* of the function's walk: after another one the block has to be made again */
+    uint32_t chain;   /* loops around its beginning */
+    bool is_head;     /* it begins an iteration of the innermost one */
+    bool begins_function;
+    uint16_t instruction_count;            /* executed ones */
+    uint16_t slots;                        /* number of entries */
+    struct feed_origin origin;             /* of the block after it */
     const struct feed_operation *transfer; /* of the return address; NULL: none */
     uint32_t operation_count;
     struct feed_operation operations[];
@@ -52,13 +61,6 @@ struct feed_block {
 struct feed_call {
     uint32_t function; /* number, or FUNCTION_NONE */
     uint64_t address;
-};
-
-/* What a thread executed before a block. */
-struct feed_origin {
-    uint32_t function; /* number, or FUNCTION_NONE: nothing */
-    uint8_t ending;    /* enum feed_ending, of the block before */
-    uint64_t jump;     /* address of that block's last instruction */
 };
 
 /* The calls of a thread that have not returned, the latest last. */

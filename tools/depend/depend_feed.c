@@ -1,48 +1,9 @@
-#include "tools/depend/depend_feed.h"
+#include "tools/depend/feed_internal.h"
 
 #include "formats/base/grow.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define CHAIN_UNKNOWN UINT32_MAX /* compare with the engine's loops */
-
-/* A DETAIL function that has not been left. */
-struct entered_function {
-    uint32_t function;
-    size_t frames; /* number of calls when it was entered */
-};
-
-struct feed_thread {
-    uint32_t number;
-    uint32_t chain;             /* active loops of the current call, or CHAIN_UNKNOWN */
-    bool is_called;             /* a call leads to the next block, perhaps through stubs */
-    struct feed_origin origin;  /* of the next block */
-    struct feed_block **blocks; /* by number, since the last flush of the code cache */
-    size_t block_count;
-    unsigned flushes;
-    struct feed_call *callers; /* of the engine's calls */
-    size_t caller_capacity;
-    struct entered_function *entered;
-    size_t entered_count, entered_capacity;
-};
-
-/* An execution of a block. */
-struct execution {
-    struct depend_feed *feed;
-    struct trace_expander *expander;
-    struct feed_thread *thread;
-    struct depend_thread *to;
-    const uint32_t *entries;
-    const struct block *part; /* the block, if a part of it was executed */
-};
-
-/* The block that the entries are of. */
-static const struct block *block_of(const struct execution *execution)
-{
-    return execution->part ? execution->part
-                           : code_cache_block(execution->expander->cache, *execution->entries);
-}
 
 int depend_feed_init(struct depend_feed *feed)
 {
@@ -150,210 +111,6 @@ static void enter_loops(struct execution *execution, uint32_t function, uint32_t
         depend_loop_iterate(depend, execution->to);
 }
 
-/* --- references --------------------------------------------------------------------------------
- */
-
-static void refer(struct execution *execution, struct depend_site *site, bool is_write,
-                  uint32_t address, unsigned size)
-{
-    if (is_write)
-        depend_write(execution->feed->depend, execution->to, site, address, size);
-    else
-        depend_read(execution->feed->depend, execution->to, site, address, size);
-}
-
-static inline uint32_t address_of(const struct execution *execution,
-                                  const struct feed_operation *operation)
-{
-    return operation->addend + (execution->entries[operation->slot] & operation->mask);
-}
-
-static void refer_through_fs(struct execution *execution, struct feed_operation *operation)
-{
-    refer(execution, &operation->site, operation->kind == FEED_WRITE_THROUGH_FS,
-          address_of(execution, operation) + (uint32_t)execution->expander->fs_base,
-          operation->size);
-}
-
-/* rep movs: each element is read, then written. */
-static void copy(struct execution *execution, struct feed_operation *operation,
-                 const uint32_t lowest[2], unsigned size, uint32_t times, bool is_downwards)
-{
-    depend_copy(execution->feed->depend, execution->to, &operation[0].site, &operation[1].site,
-                lowest[0], lowest[1], size, times, is_downwards);
-}
-
-/* A string instruction with a repeat prefix. Entries: count and pointers before, count and first
- * pointer after it. */
-static void repeat(struct execution *execution, struct feed_operation *operation,
-                   const struct special *special)
-{
-    struct depend_feed *feed = execution->feed;
-    const uint32_t *entries = execution->entries + special->slot;
-    const uint32_t *after = entries + 1 + special->accesses;
-    const uint32_t times = entries[0] - after[0];
-    const bool is_downwards = (int32_t)(after[1] - entries[1]) < 0;
-    uint32_t lowest[2] = {0, 0};
-    if (times == 0)
-        return;
-    for (unsigned a = 0; a < special->accesses; a++) {
-        lowest[a] =
-            entries[1 + a] + (special->access[a].fs ? (uint32_t)execution->expander->fs_base : 0);
-        if (is_downwards)
-            lowest[a] -= (times - 1) * special->access[a].size;
-    }
-    if (special->accesses == 2 && special->access[1].write) {
-        copy(execution, operation, lowest, special->access[0].size, times, is_downwards);
-        return;
-    }
-    for (unsigned a = 0; a < special->accesses; a++) {
-        const struct decode_access *access = &special->access[a];
-        struct depend_site *site = &operation[a].site;
-        if (access->write)
-            depend_write_range(feed->depend, execution->to, site, lowest[a], access->size, times);
-        else
-            depend_read_range(feed->depend, execution->to, site, lowest[a], access->size, times);
-    }
-}
-
-struct special_references {
-    struct execution *execution;
-    struct feed_operation *operation;
-};
-
-static int put_special(void *context, struct record *records, size_t count)
-{
-    const struct special_references *references = context;
-    for (size_t i = 0; i < count; i++) {
-        const bool is_write = records[i].type == REQUEST_MEMWRITE;
-        refer(references->execution, &references->operation[is_write].site, is_write,
-              records[i].address, records[i].size);
-    }
-    return 0;
-}
-
-static int refer_special(struct execution *execution, struct feed_operation *operation)
-{
-    const struct special *special = &block_of(execution)->specials[operation->slot];
-    if (special->access[0].form == DECODE_REPEATED) {
-        repeat(execution, operation, special);
-        return 0;
-    }
-    struct special_references references = {.execution = execution, .operation = operation};
-    struct trace_expander own = *execution->expander;
-    own.take = NULL;
-    own.records = execution->feed->records;
-    own.capacity = TRACE_EXPAND_RECORDS_MIN;
-    own.count = 0;
-    own.put = put_special;
-    own.context = &references;
-    const int result = trace_special(&own, special, execution->entries);
-    return result == 0 ? trace_expander_flush(&own) : result;
-}
-
-/* --- calls -------------------------------------------------------------------------------------
- */
-
-/* Leaves functions that were entered with more than so many calls. */
-static void leave_functions(struct depend_feed *feed, struct feed_thread *thread, size_t frames)
-{
-    while (thread->entered_count > 0 && thread->entered[thread->entered_count - 1].frames > frames)
-        feed->left(feed->context, thread->entered[--thread->entered_count].function);
-}
-
-static int enter_function(struct execution *execution, const struct feed_block *block)
-{
-    struct feed_thread *thread = execution->thread;
-    struct entered_function *larger = grow_array(thread->entered, &thread->entered_capacity,
-                                                 thread->entered_count + 1, sizeof *larger);
-    if (!larger)
-        return BT_MEMORY;
-    thread->entered = larger;
-    larger[thread->entered_count++] = (struct entered_function){
-        .function = block->function->number, .frames = depend_calls(execution->to)};
-    execution->feed->entered(execution->feed->context, block->function->number);
-    return 0;
-}
-
-/* The engine knows one stack of a thread: the mapping in which the thread makes its first call. */
-static void find_stack(struct execution *execution, uint64_t slot)
-{
-    struct depend_thread *to = execution->to;
-    uint64_t begin, end;
-    if (depend_is_on_stack(to, slot) ||
-        !execution->feed->mapping(execution->feed->context, slot, &begin, &end) ||
-        (to->stack_end > 0 && end != to->stack_end))
-        return;
-    depend_set_stack(to, begin, end);
-}
-
-static struct feed_calls calls_of(const struct execution *execution)
-{
-    return (struct feed_calls){.calls = execution->thread->callers,
-                               .count = depend_calls(execution->to)};
-}
-
-/* Notes what has made the latest call. 0 or BT_MEMORY. */
-static int note_caller(struct execution *execution, struct feed_call caller)
-{
-    struct feed_thread *thread = execution->thread;
-    const size_t calls = depend_calls(execution->to);
-    struct feed_call *larger =
-        grow_array(thread->callers, &thread->caller_capacity, calls, sizeof *larger);
-    if (!larger)
-        return BT_MEMORY;
-    thread->callers = larger;
-    if (calls > 0)
-        larger[calls - 1] = caller;
-    return 0;
-}
-
-/* If a jump leads into the middle of another function, and that has made a call which has not
- * returned, this is longjmp(): the calls since then have ended. */
-static void leave_calls(struct execution *execution, const struct feed_block *block)
-{
-    struct feed_thread *thread = execution->thread;
-    if (thread->origin.ending != FEED_JUMPS || block->begins_function ||
-        thread->origin.function == block->origin.function)
-        return;
-    const struct feed_calls calls = calls_of(execution);
-    const struct feed_call *call = feed_call_of(&calls, block->function->number);
-    if (!call)
-        return;
-    const size_t remaining = (size_t)(call - thread->callers);
-    depend_leave_calls(execution->feed->depend, execution->to, remaining);
-    thread->chain = CHAIN_UNKNOWN;
-    if (execution->feed->left)
-        leave_functions(execution->feed, thread, remaining);
-}
-
-static int transfer(struct execution *execution, const struct feed_block *block)
-{
-    struct depend_feed *feed = execution->feed;
-    const uint64_t slot = address_of(execution, block->transfer);
-    int result = 0;
-    find_stack(execution, slot);
-    if (block->origin.ending == FEED_CALLS) {
-        depend_call(feed->depend, execution->to, slot);
-        execution->thread->chain = FEED_CHAIN_NONE;
-        execution->thread->is_called = true;
-        result = note_caller(execution, (struct feed_call){.function = block->function->number,
-                                                           .address = block->origin.jump});
-    } else {
-        const size_t before = depend_calls(execution->to);
-        depend_return(feed->depend, execution->to, slot);
-        const size_t calls = depend_calls(execution->to);
-        if (calls < before) /* code without symbols is of the function before it */
-            execution->thread->origin.function = execution->thread->callers[calls].function;
-        execution->thread->chain = CHAIN_UNKNOWN;
-        execution->thread->is_called = false;
-    }
-    if (feed->left)
-        leave_functions(feed, execution->thread,
-                        depend_calls(execution->to) - (block->origin.ending == FEED_CALLS));
-    return result;
-}
-
 /* --- blocks ------------------------------------------------------------------------------------
  */
 
@@ -362,10 +119,10 @@ static int execute_rare(struct execution *execution, const struct feed_block *bl
 {
     switch (operation->kind) {
     case FEED_SPECIAL:
-        return refer_special(execution, operation);
+        return feed_refer_special(execution, operation);
     case FEED_READ_THROUGH_FS:
     case FEED_WRITE_THROUGH_FS:
-        refer_through_fs(execution, operation);
+        feed_refer_through_fs(execution, operation);
         break;
     case FEED_LOOPS:
         depend_execute(execution->to, operation->instruction - *done);
@@ -393,10 +150,10 @@ static inline int execute_operations(struct execution *execution, struct feed_bl
     for (struct feed_operation *operation = block->operations; operation < end && result == 0;
          operation++) {
         if (operation->kind == FEED_READ)
-            depend_read(depend, to, &operation->site, address_of(execution, operation),
+            depend_read(depend, to, &operation->site, feed_address(execution, operation),
                         operation->size);
         else if (operation->kind == FEED_WRITE)
-            depend_write(depend, to, &operation->site, address_of(execution, operation),
+            depend_write(depend, to, &operation->site, feed_address(execution, operation),
                          operation->size);
         else
             result = execute_rare(execution, block, operation, &done);
@@ -414,7 +171,7 @@ static int note_entry(struct execution *execution, const struct feed_block *bloc
     if (!is_elsewhere || !block->function->is_detail)
         return 0;
     thread->is_called = false;
-    return block->begins_function ? enter_function(execution, block) : 0;
+    return block->begins_function ? feed_enter_function(execution, block) : 0;
 }
 
 static inline int execute(struct execution *execution, struct feed_block *block)
@@ -425,7 +182,7 @@ static inline int execute(struct execution *execution, struct feed_block *block)
                                     block->instruction_count);
     execution->thread->origin = block->origin;
     if (block->transfer && result == 0)
-        result = transfer(execution, block);
+        result = feed_transfer(execution, block);
     return result;
 }
 
@@ -460,8 +217,8 @@ static int reserve_block(struct feed_thread *thread, uint32_t number)
 
 static struct feed_block *make_block(struct execution *execution)
 {
-    const struct feed_calls calls = calls_of(execution);
-    return feed_block_new(block_of(execution), execution->feed->flow, execution->feed->places,
+    const struct feed_calls calls = feed_calls_of(execution);
+    return feed_block_new(feed_block_of(execution), execution->feed->flow, execution->feed->places,
                           &execution->thread->origin, &calls);
 }
 
@@ -469,7 +226,7 @@ static struct feed_block *make_block(struct execution *execution)
 static struct feed_block *find_block(struct execution *execution, uint32_t number)
 {
     struct feed_thread *thread = execution->thread;
-    const struct feed_calls calls = calls_of(execution);
+    const struct feed_calls calls = feed_calls_of(execution);
     if (reserve_block(thread, number) < 0)
         return NULL;
     struct feed_block *block = thread->blocks[number];
@@ -498,7 +255,7 @@ static int take_whole(struct execution *execution, size_t count)
             block = find_block(execution, number);
             if (!block)
                 return BT_MEMORY;
-            leave_calls(execution, block);
+            feed_leave_calls(execution, block);
         }
         result = execute(execution, block);
         execution->entries += block->slots;
@@ -516,7 +273,7 @@ static int take_part(struct execution *execution, const struct block *part, unsi
     int result = 0;
     if (!block)
         return BT_MEMORY;
-    leave_calls(execution, block);
+    feed_leave_calls(execution, block);
     if (instructions >= block->instruction_count)
         result = execute(execution, block);
     else if (instructions > 0)
@@ -583,11 +340,11 @@ int depend_feed_signal(struct depend_feed *feed, unsigned processor, uint64_t st
     if (!to)
         return 0;
     struct execution execution = {.feed = feed, .thread = thread, .to = to};
-    find_stack(&execution, stack);
+    feed_find_stack(&execution, stack);
     depend_call(feed->depend, to, stack);
     thread->chain = FEED_CHAIN_NONE;
     thread->is_called = true;
     thread->origin.ending = FEED_CALLS;
-    return note_caller(&execution, (struct feed_call){.function = thread->origin.function,
-                                                      .address = thread->origin.jump});
+    return feed_note_caller(&execution, (struct feed_call){.function = thread->origin.function,
+                                                           .address = thread->origin.jump});
 }

@@ -50,6 +50,11 @@ void depend_copy(struct depend *depend, struct depend_thread *thread, struct dep
 /* Memory is given back: its bytes have no last writer and reader any more. */
 void depend_forget(struct depend *depend, uint64_t address, uint64_t size);
 
+/* Memory has moved with its contents, for example by realloc(): its bytes keep their last writers
+ * and readers. Both addresses are multiples of SHADOW_GRANULE; the size is rounded up to one. The
+ * areas do not overlap. */
+void depend_move(struct depend *depend, uint64_t from, uint64_t to, uint64_t size);
+
 /* The range of the thread's stack, which may grow. Calls and returns in it forget what is below
  * them; on other stacks (of signal handlers, coroutines) nothing is forgotten. */
 void depend_set_stack(struct depend_thread *thread, uint64_t begin, uint64_t end);

@@ -259,6 +259,17 @@ void depend_copy(struct depend *depend, struct depend_thread *thread, struct dep
     write_range(depend, thread, writes, target, size, count);
 }
 
+void depend_move(struct depend *depend, uint64_t from, uint64_t to, uint64_t size)
+{
+    if (!depend->counts)
+        return;
+    depend_forget(depend, to, size);
+    if (shadow_move(&depend->writers, from, to, size) < 0 ||
+        (depend->tracks_reads && shadow_move(&depend->readers.shadow, from, to, size) < 0) ||
+        (depend->settings.found && shadow_move(&depend->frozen_writers, from, to, size) < 0))
+        depend_stop(depend, DEPEND_MEMORY);
+}
+
 void depend_forget(struct depend *depend, uint64_t address, uint64_t size)
 {
     if (!depend->counts)

@@ -200,6 +200,22 @@ void shadow_forget(struct shadow *shadow, uint64_t address, uint64_t size)
     }
 }
 
+int shadow_move(struct shadow *shadow, uint64_t from, uint64_t to, uint64_t size)
+{
+    for (uint64_t at = 0, next; at < size; at = next) {
+        shadow_entry *source = shadow_find(shadow, from + at);
+        next = source ? at + SHADOW_GRANULE : at + SHADOW_CHUNK - (from + at) % SHADOW_CHUNK;
+        if (!source || !*source)
+            continue;
+        shadow_entry *target = shadow_get(shadow, to + at);
+        if (!target)
+            return BT_MEMORY;
+        *target = *source;
+        *source = 0;
+    }
+    return 0;
+}
+
 size_t shadow_bytes(const struct shadow *shadow)
 {
     return shadow->chunk_bytes + shadow->split_capacity * sizeof *shadow->splits;

@@ -164,6 +164,10 @@ void shadow_release(struct shadow *shadow, shadow_entry split);
 /* Forgets the entries of `size` bytes. */
 void shadow_forget(struct shadow *shadow, uint64_t address, uint64_t size);
 
+/* Moves the entries of a range to another address, where are none. Both are multiples of
+ * SHADOW_GRANULE; the size is rounded up to one. 0 or BT_MEMORY, with a part of them moved. */
+int shadow_move(struct shadow *shadow, uint64_t from, uint64_t to, uint64_t size);
+
 /* Memory in bytes. */
 size_t shadow_bytes(const struct shadow *shadow);
 

@@ -208,6 +208,17 @@ void instrument_forget(uint64_t address, uint64_t size)
     instrument_leave(self);
 }
 
+void instrument_move(uint64_t from, uint64_t to, uint64_t size)
+{
+    const uint64_t end = (from > to ? from : to) + size;
+    struct traced *self =
+        from > 0 && size > 0 && !(end >> SHADOW_ADDRESS_BITS) ? instrument_enter() : NULL;
+    if (!self)
+        return;
+    depend_move(instrument.depend, from, to, size);
+    instrument_leave(self);
+}
+
 /* --- functions ---------------------------------------------------------------------------------
  */
 

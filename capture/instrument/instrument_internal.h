@@ -115,6 +115,9 @@ void instrument_return(uint64_t slot);
 /* Memory is given back. */
 void instrument_forget(uint64_t address, uint64_t size);
 
+/* Memory has moved with its contents: depend_move(). */
+void instrument_move(uint64_t from, uint64_t to, uint64_t size);
+
 /* Reads $BUSTAP_DEPEND_OPTIONS and $BUSTAP_DEPEND_OUTPUT. */
 void instrument_options_read(struct instrument_options *options);
 

@@ -28,6 +28,8 @@ void *realloc(void *memory, size_t size)
     const size_t old = memory ? malloc_usable_size(memory) : 0;
     void *moved = __libc_realloc(memory, size);
     const uint64_t after = (uint64_t)(uintptr_t)moved;
+    if (after != before && moved)
+        instrument_move(before, after, old < size ? old : size);
     if (after != before && (moved || size == 0))
         instrument_forget(before, old);
     else if (moved && size < old)

@@ -255,6 +255,14 @@ RAW 12 11 1 0
 END
 done
 
+# --- memory that moves keeps its last writers ---
+gcc -g -O1 -fplugin="$plugin" -o moved "$TOP/tests/e2e/programs/moved.c" "${libraries[@]}"
+BUSTAP_DEPEND_OPTIONS=--kinds=raw traced moved ./moved
+rows moved.csv >got
+expect got <<'END'
+RAW 11 8 400000 0
+END
+
 # --- C: arrays, bit fields, aggregates, copies, loops; the same rows with and without optimization ---
 cat >shapes.c <<'END'
 #include <string.h>

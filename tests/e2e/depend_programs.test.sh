@@ -248,6 +248,12 @@ bustap depend check limited.json
 bustap depend --calls work --count 1000 --json -o part.json ./threads >/dev/null
 jq -e '.instructions == 1000' part.json >/dev/null
 
+# --- memory that moves keeps its last writers ---
+gcc -g -O1 -o moved "$programs/moved.c"
+bustap depend --csv --kinds raw -o moved.csv ./moved >/dev/null
+line() { grep -n "/\* $1 \*/" "$programs/moved.c" | cut -d : -f 1; }
+[ "$(rows moved.csv moved.c)" = "RAW 400000 $(line read) $(line written) 0" ]
+
 # --- the counts of references are those of exec ---
 for program in "./threads" "./ends handler" "./detail"; do
     rm -f capture_*

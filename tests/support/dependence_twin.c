@@ -295,6 +295,14 @@ void twin_forget(struct dependence_twin *twin, uint64_t address, uint64_t size)
     memset(twin->readers + at, 0, (size_t)size * sizeof *twin->readers);
 }
 
+void twin_move(struct dependence_twin *twin, uint64_t from, uint64_t to, uint64_t size)
+{
+    const size_t source = (size_t)(from - twin->base), target = (size_t)(to - twin->base);
+    memcpy(twin->writers + target, twin->writers + source, size * sizeof *twin->writers);
+    memcpy(twin->readers + target, twin->readers + source, size * sizeof *twin->readers);
+    twin_forget(twin, from, size);
+}
+
 /* --- calls and loops ---------------------------------------------------------------------------
  */
 

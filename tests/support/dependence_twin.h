@@ -35,6 +35,7 @@ void twin_reference(struct dependence_twin *twin, uint32_t thread, uint32_t plac
 void twin_range(struct dependence_twin *twin, uint32_t thread, uint32_t place, bool is_detail,
                 uint64_t source, uint64_t target, unsigned size, uint64_t count, bool is_downwards);
 void twin_forget(struct dependence_twin *twin, uint64_t address, uint64_t size);
+void twin_move(struct dependence_twin *twin, uint64_t from, uint64_t to, uint64_t size);
 void twin_set_stack(struct dependence_twin *twin, uint32_t thread, uint64_t begin, uint64_t end);
 void twin_call(struct dependence_twin *twin, uint32_t thread, uint64_t slot);
 void twin_return(struct dependence_twin *twin, uint32_t thread, uint64_t slot);

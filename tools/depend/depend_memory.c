@@ -160,6 +160,13 @@ static void put_effect(void *context, enum system_call_effect effect, uint64_t a
             depend_feed_kernel_write(effects->memory->feed, effects->processor, address, size);
 }
 
+static void move(void *context, uint64_t from, uint64_t to, uint64_t size)
+{
+    const struct call_effects *effects = context;
+    if (from < ADDRESSES && size <= ADDRESSES - from && to < ADDRESSES && size <= ADDRESSES - to)
+        depend_move(effects->memory->feed->depend, from, to, size);
+}
+
 static int read_memory(void *context, void *bytes, uint64_t address, size_t size)
 {
     return process_read(((struct call_effects *)context)->memory->process, bytes, address, size);
@@ -170,7 +177,7 @@ int depend_memory_called(struct depend_memory *memory, unsigned processor,
 {
     struct call_effects effects = {.memory = memory, .processor = processor};
     const struct system_call_observer observer = {
-        .put = put_effect, .read = read_memory, .context = &effects};
+        .put = put_effect, .move = move, .read = read_memory, .context = &effects};
     if (!returned)
         return 0;
     if (!system_call_effects(call, &observer))

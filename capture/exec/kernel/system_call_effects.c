@@ -318,7 +318,6 @@ static bool unmap(const struct effects *effects)
     return true;
 }
 
-/* What moves is written by the kernel at its new place. */
 static bool remap(const struct effects *effects)
 {
     const uint64_t from = argument(effects, 1), to = (uint64_t)effects->call->result;
@@ -329,9 +328,10 @@ static bool remap(const struct effects *effects)
         return true;
     }
     released(effects, to, after);
-    wrote(effects, to, before < after ? before : after);
-    if (!(argument(effects, 4) & 4)) /* MREMAP_DONTUNMAP */
-        released(effects, from, before);
+    if (before > 0)
+        effects->observer->move(effects->observer->context, from, to,
+                                before < after ? before : after);
+    released(effects, from, before); /* with MREMAP_DONTUNMAP it is there, but empty */
     return true;
 }
 

@@ -17,6 +17,10 @@ struct system_call_observer {
     /* Takes one range of bytes, size > 0. */
     void (*put)(void *context, enum system_call_effect effect, uint64_t address, uint64_t size);
 
+    /* Takes a range whose contents have moved to another address; the old range is then put
+     * as released. */
+    void (*move)(void *context, uint64_t from, uint64_t to, uint64_t size);
+
     /* Reads the program's memory: lengths, vectors and results. 0, or negative: it is not readable.
      */
     int (*read)(void *context, void *bytes, uint64_t address, size_t size);

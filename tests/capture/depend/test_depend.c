@@ -164,6 +164,21 @@ static void random_loop(struct rig *rig, uint32_t t)
     }
 }
 
+/* Between the halves of the heap. */
+static void random_move(struct rig *rig)
+{
+    const uint64_t half = HEAP_BYTES / 2, size = 4 * (1 + random_below(&rig->random, 16));
+    uint64_t from = BASE + 4 * random_below(&rig->random, (half - size) / 4);
+    uint64_t to = BASE + half + 4 * random_below(&rig->random, (half - size) / 4);
+    if (random_one_in(&rig->random, 2)) {
+        const uint64_t other = from;
+        from = to;
+        to = other;
+    }
+    depend_move(rig->depend, from, to, size);
+    twin_move(rig->twin, from, to, size);
+}
+
 static void random_step(struct rig *rig)
 {
     const uint32_t t = (uint32_t)random_below(&rig->random, rig->threads);
@@ -179,7 +194,9 @@ static void random_step(struct rig *rig)
         const uint64_t address = BASE + random_below(&rig->random, HEAP_BYTES - size);
         depend_forget(rig->depend, address, size);
         twin_forget(rig->twin, address, size);
-    } else
+    } else if (what == 13)
+        random_move(rig);
+    else
         random_reference(rig, t);
 }
 

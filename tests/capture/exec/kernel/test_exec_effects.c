@@ -34,6 +34,7 @@ struct ground {
     bool told[BYTES];    /* by the effects */
     unsigned elsewhere;  /* effects outside of the memory */
     uint64_t released, released_size;
+    uint64_t from, to, moved;
     int file; /* a regular file with some text */
     int pipe[2], sockets[2], poll;
 };
@@ -65,6 +66,14 @@ static void note(void *context, enum system_call_effect effect, uint64_t address
     }
 }
 
+static void note_move(void *context, uint64_t from, uint64_t to, uint64_t size)
+{
+    struct ground *ground = context;
+    ground->from = from;
+    ground->to = to;
+    ground->moved = size;
+}
+
 static int copy(void *context, void *bytes, uint64_t address, size_t size)
 {
     (void)context;
@@ -73,7 +82,8 @@ static int copy(void *context, void *bytes, uint64_t address, size_t size)
 }
 
 #define OBSERVER(ground_)                                                                          \
-    ((struct system_call_observer){.put = note, .read = copy, .context = (ground_)})
+    ((struct system_call_observer){                                                                \
+        .put = note, .move = note_move, .read = copy, .context = (ground_)})
 
 /* Prepares memory and descriptors, and returns the call. */
 typedef struct system_call prepare_function(struct ground *ground);
@@ -416,7 +426,8 @@ static void test_memory(void)
     ground.elsewhere = 0;
     CU_ASSERT(system_call_effects(&call, &OBSERVER(&ground)));
     CU_ASSERT(ground.released == 0x20000 && ground.released_size == 8192);
-    CU_ASSERT_EQUAL(ground.elsewhere, 4096);
+    CU_ASSERT_EQUAL(ground.elsewhere, 0);
+    CU_ASSERT(ground.from == 0x20000 && ground.to == 0x50000 && ground.moved == 4096);
     call = CALL(SYS_madvise, 0x30000, 4096, MADV_DONTNEED);
     CU_ASSERT(system_call_effects(&call, &OBSERVER(&ground)));
     CU_ASSERT(ground.released == 0x30000 && ground.released_size == 4096);

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 int main(void)
 {
-    int *cells = malloc(400000 * sizeof *cells), sum = 0;
+    int *cells, *before = malloc(400000 * sizeof *before), sum = 0;
     for (int i = 0; i < 400000; i++)
-        cells[i] = i; /* written */
-    cells = realloc(cells, 4000000 * sizeof *cells);
+        before[i] = i; /* written */
+    cells = realloc(before, 4000000 * sizeof *cells);
     for (int i = 0; i < 400000; i++)
         sum += cells[i] & 1; /* read */
     printf("%d\n", sum);

@@ -27,8 +27,7 @@ void instrument_finish(const char *ended)
     self->is_inside = false;
 }
 
-/* Writes the report and dies of the signal, whose action is the default one again. */
-static void die(int number)
+void instrument_die(int number)
 {
     char ended[80];
     snprintf(ended, sizeof ended, "signal %d (%s)", number, sigdescr_np(number));
@@ -38,6 +37,16 @@ static void die(int number)
     sigaddset(&set, number);
     raise(number);
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+/* During a hook the report cannot be written: the signal is delivered at its end. A fault of the
+ * hook itself occurs again, and is fatal now. */
+static void take_signal(int number)
+{
+    if (instrument_self.is_inside)
+        instrument_self.ending = number;
+    else
+        instrument_die(number);
 }
 
 static void at_exit(int status, void *unused)
@@ -59,7 +68,8 @@ void instrument_endings_begin(void)
         if (sigaction(signals[i], NULL, &action) != 0 || action.sa_flags & SA_SIGINFO ||
             action.sa_handler != SIG_DFL)
             continue;
-        action = (struct sigaction){.sa_handler = die, .sa_flags = SA_RESETHAND | SA_ONSTACK};
+        action =
+            (struct sigaction){.sa_handler = take_signal, .sa_flags = SA_RESETHAND | SA_ONSTACK};
         sigaction(signals[i], &action, NULL);
     }
 }

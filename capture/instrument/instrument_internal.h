@@ -6,6 +6,7 @@
 #include "capture/instrument/instrument_places.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/single_threaded.h>
 
@@ -22,6 +23,7 @@ struct cached_site {
 struct traced {
     bool is_inside;               /* the runtime's own calls and signal handlers are not counted */
     bool is_locked;               /* it holds the lock */
+    volatile sig_atomic_t ending; /* signal that ends the program after this hook; 0: none */
     struct depend_thread *thread; /* NULL: no reference yet */
     struct cached_site *sites;
 };
@@ -67,6 +69,9 @@ extern __thread struct traced instrument_self __attribute__((tls_model("initial-
 bool instrument_begin_thread(struct traced *self);
 void instrument_check(struct traced *self);
 
+/* Writes the report and dies of the signal, whose action is the default one again. */
+void instrument_die(int number);
+
 void instrument_end_calls(struct traced *self, uint64_t slot);
 
 /* Ends calls that have ended without a hook (longjmp, exceptions): their return addresses are not
@@ -86,6 +91,8 @@ static inline void instrument_leave(struct traced *self)
     if (self->is_locked)
         pthread_mutex_unlock(&instrument.lock);
     self->is_inside = false;
+    if (self->ending)
+        instrument_die(self->ending);
 }
 
 /* Begins a change of the engine by this thread. NULL: nothing is counted now. */

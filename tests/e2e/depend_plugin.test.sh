@@ -167,6 +167,11 @@ int main(int count, char **words)
     if (!strcmp(words[1], "abort")) abort();
     if (!strcmp(words[1], "fault")) *(volatile int *)8 = 1;
     if (!strcmp(words[1], "kill")) kill(getpid(), SIGTERM);
+    if (!strcmp(words[1], "hooks")) { /* the signal usually comes during a hook */
+        pid_t own = getpid();
+        if (fork() == 0) { kill(own, SIGTERM); _exit(0); }
+        for (;;) refer();
+    }
     if (!strcmp(words[1], "thread")) { pthread_create(&thread, NULL, leave, NULL); pthread_join(thread, NULL); }
     if (!strcmp(words[1], "fork")) {
         if (fork() == 0) { refer(); exit(7); }
@@ -177,7 +182,7 @@ int main(int count, char **words)
 END
 gcc -I "$TOP" -Wno-write-strings -o ends ends.c "${libraries[@]}"
 while read -r way status rest; do
-    rm -f end.txt got
+    rm -f end.txt
     got=0
     BUSTAP_DEPEND_OUTPUT=end.txt bash -c 'exec "$@"' - ./ends "$way" 2>/dev/null || got=$?
     [ "$got" = "$status" ] || { echo "$way: status $got"; exit 1; }
@@ -187,6 +192,12 @@ _exit 3 exit status 3, 2 references
 abort 134 signal 6
 fault 139 signal 11
 kill 143 signal 15
+hooks 143 signal 15
+hooks 143 signal 15
+hooks 143 signal 15
+hooks 143 signal 15
+hooks 143 signal 15
+hooks 143 signal 15
 thread 5 exit status 5, 4 references
 fork 0 exit status 0, 2 references
 return 0 exit status 0, 2 references

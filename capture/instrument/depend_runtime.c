@@ -370,23 +370,35 @@ void bop_instm_loop_end(int number, int depth)
 /* --- begin -------------------------------------------------------------------------------------
  */
 
-/* A child of fork() is not traced, as under `bustap depend`. */
+/* A child of fork() is not traced, as under `bustap depend`. fork() is like a hook: a signal that
+ * ends the program waits for its end. A signal handler that calls it during a hook may have the
+ * lock already. */
 static void before_fork(void)
 {
-    pthread_mutex_lock(&instrument.lock);
+    struct traced *self = &instrument_self;
+    if (self->is_inside) {
+        self->inner_forks++;
+    } else {
+        self->is_inside = self->is_locked = true;
+        pthread_mutex_lock(&instrument.lock);
+    }
     if (instrument.trace)
         fflush(instrument.trace); /* the child would write what is left, too */
 }
 
 static void after_fork(void)
 {
-    pthread_mutex_unlock(&instrument.lock);
+    struct traced *self = &instrument_self;
+    if (self->inner_forks > 0)
+        self->inner_forks--;
+    else
+        instrument_leave(self);
 }
 
 static void in_child(void)
 {
     instrument.counts = false;
-    pthread_mutex_unlock(&instrument.lock);
+    after_fork();
 }
 
 __attribute__((constructor(101))) static void begin(void)

@@ -23,6 +23,7 @@ struct cached_site {
 struct traced {
     bool is_inside;               /* the runtime's own calls and signal handlers are not counted */
     bool is_locked;               /* it holds the lock */
+    unsigned inner_forks;         /* calls of fork() by signal handlers during a hook */
     volatile sig_atomic_t ending; /* signal that ends the program after this hook; 0: none */
     struct depend_thread *thread; /* NULL: no reference yet */
     struct cached_site *sites;

@@ -162,7 +162,7 @@ void instrument_refer_by_code(uint64_t address, uint64_t size, bool is_write, ui
     instrument_unwind(self, frame);
     struct cached_site *cached = cached_site(self, NULL, code);
     struct depend_site *site = &cached->site;
-    if (cached->file || cached->key != code)
+    if (cached->file || cached->key != code || code == 0)
         site =
             new_site(cached, NULL, code, instrument_places_code(&instrument.places, code), false);
     if (site)

@@ -77,6 +77,25 @@ RAW 23 10 1 0
 RAW 25 24 1 0
 END
 
+# --- a reference without an address of code has no place, not that of the first one ---
+cat >no_code.c <<'END'
+#include "capture/instrument/depend_hooks.h"
+void __tsan_read4_pc(void *address, void *code);
+static int x;
+int main(void)
+{
+    _bop_prof_rec_write_n((unsigned long)&x, 4, 0, "no_code.c", 7);
+    __tsan_read4_pc(&x, 0);
+    return 0;
+}
+END
+gcc -I "$TOP" -Wno-write-strings -o no_code no_code.c "${libraries[@]}"
+BUSTAP_DEPEND_OPTIONS=--kinds=raw traced no_code ./no_code
+rows no_code.csv >got
+expect got <<'END'
+RAW  7 1 0
+END
+
 # --- loops by hand: distances; a longjmp() that ends no loop ---
 cat >loops.c <<'END'
 #include "capture/instrument/depend_hooks.h"

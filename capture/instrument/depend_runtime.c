@@ -8,7 +8,6 @@
 #include "formats/base/grow.h"
 
 #include <string.h>
-
 #include <unistd.h>
 
 #define CHECK_REFERENCES (UINT64_C(1) << 30) /* between two looks at the limits */

@@ -36,12 +36,13 @@ struct traced_loop {
     int number;
 };
 
+#define INSTRUMENT_PATH_BYTES 4096u
+
 struct instrument_options {
     enum dependences_by by;
     enum dependences_level level;
     unsigned kinds;
-    size_t top; /* 0: as the format has it */
-    char trace[4096], output[4096];
+    char trace[INSTRUMENT_PATH_BYTES], output[INSTRUMENT_PATH_BYTES];
 };
 
 /* One for the program, protected by its lock. */

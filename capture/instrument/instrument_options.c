@@ -1,9 +1,9 @@
 #include "capture/instrument/instrument_internal.h"
+#include "formats/dependences/dependences_options.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #define BLANKS " \t\n"
@@ -24,79 +24,48 @@ void instrument_say(const char *format, ...)
     (void)written; /* there is nowhere to report it */
 }
 
-static const char *by_name(unsigned number)
+static int take_trace(void *field, const char *argument, struct bt_error *error)
 {
-    return dependences_by_name((enum dependences_by)number);
+    (void)error;
+    snprintf(field, INSTRUMENT_PATH_BYTES, "%s", argument);
+    return 0;
 }
 
-static const char *level_name(unsigned number)
-{
-    return dependences_level_name((enum dependences_level)number);
-}
+#define OPTION(member) offsetof(struct instrument_options, member)
 
-static const char *kind_name(unsigned number)
-{
-    return dependence_kind_name((enum dependence_kind)number);
-}
+static const struct {
+    const char *name;
+    size_t offset;
+    int (*take)(void *field, const char *argument, struct bt_error *error);
+} rows[] = {{"--by", OPTION(by), dependences_take_by},
+            {"--kinds", OPTION(kinds), dependences_take_kinds},
+            {"--level", OPTION(level), dependences_take_level},
+            {"--trace", OPTION(trace), take_trace}};
 
-/* The number of a word among the names below count; or -1, after a message. */
-static int choose(const char *option, const char *word, const char *(*name)(unsigned number),
-                  unsigned count)
+static void take(struct instrument_options *options, const char *name, const char *argument)
 {
-    for (unsigned i = 0; i < count; i++)
-        if (strcasecmp(name(i), word) == 0)
-            return (int)i;
-    instrument_say("BUSTAP_DEPEND_OPTIONS: %s: \"%.40s\" is unknown", option, word);
-    return -1;
-}
-
-static void take_kinds(struct instrument_options *options, char *list)
-{
-    unsigned kinds = 0;
-    char *rest;
-    for (char *word = strtok_r(list, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
-        const int kind = choose("--kinds", word, kind_name, DEPENDENCE_KINDS);
-        if (kind < 0)
-            return;
-        kinds |= 1u << kind;
-    }
-    if (kinds)
-        options->kinds = kinds;
-}
-
-/* false: there is no such option. */
-static bool take(struct instrument_options *options, const char *name, char *value)
-{
-    int number;
-    if (strcmp(name, "--by") == 0) {
-        if ((number = choose(name, value, by_name, DEPENDENCES_BYS)) >= 0)
-            options->by = (enum dependences_by)number;
-    } else if (strcmp(name, "--level") == 0) {
-        if ((number = choose(name, value, level_name, DEPENDENCES_LEVELS)) >= 0)
-            options->level = (enum dependences_level)number;
-    } else if (strcmp(name, "--kinds") == 0) {
-        take_kinds(options, value);
-    } else if (strcmp(name, "--trace") == 0) {
-        snprintf(options->trace, sizeof options->trace, "%s", value);
-    } else {
-        return false;
-    }
-    return true;
+    struct bt_error error;
+    size_t row = 0;
+    while (row < sizeof rows / sizeof rows[0] && strcmp(rows[row].name, name) != 0)
+        row++;
+    if (row == sizeof rows / sizeof rows[0])
+        instrument_say("BUSTAP_DEPEND_OPTIONS: \"%.40s\" is not --by, --kinds, --level or "
+                       "--trace",
+                       name);
+    else if (rows[row].take((char *)options + rows[row].offset, argument, &error) < 0)
+        instrument_say("BUSTAP_DEPEND_OPTIONS: %s: %s", name, error.message);
 }
 
 static void take_all(struct instrument_options *options, char *text)
 {
-    char *rest, none[] = "";
+    char *rest;
     for (char *name = strtok_r(text, BLANKS, &rest); name; name = strtok_r(NULL, BLANKS, &rest)) {
         char *value = strchr(name, '=');
         if (value)
             *value++ = '\0';
         else
             value = strtok_r(NULL, BLANKS, &rest);
-        if (!take(options, name, value ? value : none))
-            instrument_say("BUSTAP_DEPEND_OPTIONS: \"%.40s\" is not --by, --kinds, --level or "
-                           "--trace",
-                           name);
+        take(options, name, value ? value : "");
     }
 }
 

@@ -8,31 +8,11 @@
 
 #include <string.h>
 
-static const char *const kinds[DEPENDENCE_KINDS] = {"RAW", "WAR", "WAW"};
-static const char *const bys[DEPENDENCES_BYS] = {"instruction", "line", "function"};
-static const char *const levels[DEPENDENCES_LEVELS] = {"function", "access"};
-static const char *const verdicts[DEPENDENCE_VERDICTS] = {
+const char *const dependence_kind_names[DEPENDENCE_KINDS] = {"RAW", "WAR", "WAW"};
+const char *const dependences_by_names[DEPENDENCES_BYS] = {"instruction", "line", "function"};
+const char *const dependences_level_names[DEPENDENCES_LEVELS] = {"function", "access"};
+const char *const dependence_verdict_names[DEPENDENCE_VERDICTS] = {
     "unjudged", "independent", "reduction", "privatizable", "distance", "serial"};
-
-const char *dependence_kind_name(enum dependence_kind kind)
-{
-    return kinds[kind];
-}
-
-const char *dependences_by_name(enum dependences_by by)
-{
-    return bys[by];
-}
-
-const char *dependences_level_name(enum dependences_level level)
-{
-    return levels[level];
-}
-
-const char *dependence_verdict_name(enum dependence_verdict verdict)
-{
-    return verdicts[verdict];
-}
 
 struct dependences *dependences_new(struct bt_error *error)
 {

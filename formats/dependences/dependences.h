@@ -55,11 +55,11 @@ enum dependence_verdict {
     DEPENDENCE_VERDICTS
 };
 
-/* "RAW", "line", "access", "serial". */
-const char *dependence_kind_name(enum dependence_kind kind);
-const char *dependences_by_name(enum dependences_by by);
-const char *dependences_level_name(enum dependences_level level);
-const char *dependence_verdict_name(enum dependence_verdict verdict);
+/* "RAW", "line", "access", "serial": the words for them in files. */
+extern const char *const dependence_kind_names[DEPENDENCE_KINDS];
+extern const char *const dependences_by_names[DEPENDENCES_BYS];
+extern const char *const dependences_level_names[DEPENDENCES_LEVELS];
+extern const char *const dependence_verdict_names[DEPENDENCE_VERDICTS];
 
 /* A place in a program; anything may be unknown. */
 struct NAMED_FIELDS dependence_place {

@@ -56,7 +56,7 @@ static void fill_row(void *argument, size_t number, struct table_cell *cells)
     const uint32_t places[ROLES] = {
         row->sink, row->source, row->top_sink, row->top_source,
         row->loop == DEPENDENCES_NONE ? DEPENDENCES_NONE : dependences->loops[row->loop].place};
-    cells[COLUMN_KIND].text = dependence_kind_name(row->kind);
+    cells[COLUMN_KIND].text = dependence_kind_names[row->kind];
     cells[COLUMN_COUNT].number = row->count;
     cells[COLUMN_CARRIED].number = row->carried;
     cells[COLUMN_LEAST].number = row->least;

@@ -31,7 +31,7 @@ static void put_edge(const struct dependence *row, FILE *out)
     char distance[DEPENDENCES_DISTANCE_BYTES];
     const char *color = colors[row->kind];
     fprintf(out, "  p%" PRIu32 " -> p%" PRIu32 " [color=%s, fontcolor=%s, label=\"%s %" PRIu64,
-            row->source, row->sink, color, color, dependence_kind_name(row->kind), row->count);
+            row->source, row->sink, color, color, dependence_kind_names[row->kind], row->count);
     if (row->carried)
         fprintf(out, "\\ncarried: %s\", style=bold", dependences_look_distance(row, distance));
     else

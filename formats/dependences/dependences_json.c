@@ -7,7 +7,7 @@ static void put_kinds(struct json_put *json, const char *key, unsigned kinds)
     json_array(json, key);
     for (unsigned kind = 0; kind < DEPENDENCE_KINDS; kind++)
         if (kinds >> kind & 1)
-            json_string(json, dependence_kind_name(kind));
+            json_string(json, dependence_kind_names[kind]);
     json_put_array_end(json);
 }
 
@@ -41,8 +41,8 @@ static void put_totals(struct json_put *json, const struct dependences *dependen
     json_count(json, "version", DEPENDENCES_VERSION);
     put_name(json, "program", totals->program);
     put_name(json, "ended", totals->ended);
-    json_text(json, "by", dependences_by_name(totals->by));
-    json_text(json, "level", dependences_level_name(totals->level));
+    json_text(json, "by", dependences_by_names[totals->by]);
+    json_text(json, "level", dependences_level_names[totals->level]);
     put_kinds(json, "kinds", totals->kinds);
     json_count(json, "references", totals->references);
     json_count(json, "writes", totals->writes);
@@ -68,7 +68,7 @@ static void put_loop(struct json_put *json, const struct dependence_loop *loop)
 {
     json_put_object(json);
     json_count(json, "place", loop->place);
-    json_text(json, "verdict", dependence_verdict_name(loop->verdict));
+    json_text(json, "verdict", dependence_verdict_names[loop->verdict]);
     put_number(json, "distance", loop->verdict == DEPENDENCE_DISTANCE, loop->distance);
     put_kinds(json, "carried", loop->carried);
     json_count(json, "entries", loop->entries);
@@ -101,7 +101,7 @@ static void put_distances(struct json_put *json, const struct dependence *row)
 static void put_row(struct json_put *json, const struct dependence *row)
 {
     json_put_object(json);
-    json_text(json, "kind", dependence_kind_name(row->kind));
+    json_text(json, "kind", dependence_kind_names[row->kind]);
     json_count(json, "sink", row->sink);
     json_count(json, "source", row->source);
     put_number(json, "top_sink", row->top_sink != DEPENDENCES_NONE, row->top_sink);

@@ -29,7 +29,7 @@ void dependences_judge_place(struct dependences_judge *judge, const char *where,
 static void judge_verdict(struct dependences_judge *judge, const char *where,
                           const struct dependence_loop *loop)
 {
-    const char *name = dependence_verdict_name(loop->verdict);
+    const char *name = dependence_verdict_names[loop->verdict];
     if (loop->verdict == DEPENDENCE_INDEPENDENT && loop->carried)
         dependences_failures_add(judge->failures, DEPENDENCES_RULE_VERDICT, where,
                                  "an independent loop carries dependences");
@@ -110,7 +110,7 @@ static void judge_row(struct dependences_judge *judge, const char *where,
         dependences_failures_add(judge->failures, DEPENDENCES_RULE_COUNT, where, "the count is 0");
     if (!(judge->kinds >> row->kind & 1))
         dependences_failures_add(judge->failures, DEPENDENCES_RULE_KIND, where,
-                                 "kind %s was not traced", dependence_kind_name(row->kind));
+                                 "kind %s was not traced", dependence_kind_names[row->kind]);
     if (row->count > judge->last_count)
         dependences_failures_add(judge->failures, DEPENDENCES_RULE_ORDER, where,
                                  "count %" PRIu64 " after count %" PRIu64, row->count,

@@ -157,7 +157,7 @@ static int take_places(struct csv_rows *csv, struct dependence *row, struct bt_e
 static bool take_kind(struct csv_rows *csv, enum dependence_kind *kind)
 {
     for (unsigned i = 0; i < DEPENDENCE_KINDS; i++)
-        if (strcmp(csv->fields[COLUMN_KIND], dependence_kind_name(i)) == 0) {
+        if (strcmp(csv->fields[COLUMN_KIND], dependence_kind_names[i]) == 0) {
             *kind = (enum dependence_kind)i;
             return true;
         }

@@ -46,7 +46,7 @@ static int pull_name(struct json_file *file, char name[DEPENDENCES_NAME_BYTES])
 }
 
 /* One of the names, which are in an array of count. */
-static int pull_word(struct json_file *file, const char *(*name_of)(unsigned), unsigned count,
+static int pull_word(struct json_file *file, const char *const *names, unsigned count,
                      unsigned *number)
 {
     struct json_pull_text text;
@@ -54,30 +54,10 @@ static int pull_word(struct json_file *file, const char *(*name_of)(unsigned), u
     if (result < 0)
         return result;
     for (*number = 0; *number < count; (*number)++)
-        if (json_pull_text_is(&text, name_of(*number)))
+        if (json_pull_text_is(&text, names[*number]))
             return 0;
     return json_pull_fail(file->pull, BT_DATA, "unknown word \"%.*s\"",
                           text.size < 40 ? (int)text.size : 40, text.text);
-}
-
-static const char *kind_name(unsigned number)
-{
-    return dependence_kind_name((enum dependence_kind)number);
-}
-
-static const char *by_name(unsigned number)
-{
-    return dependences_by_name((enum dependences_by)number);
-}
-
-static const char *level_name(unsigned number)
-{
-    return dependences_level_name((enum dependences_level)number);
-}
-
-static const char *verdict_name(unsigned number)
-{
-    return dependence_verdict_name((enum dependence_verdict)number);
 }
 
 /* An array of kinds, as bits. */
@@ -87,7 +67,7 @@ static int pull_kinds(struct json_file *file, unsigned *kinds)
     *kinds = 0;
     while (result >= 0 && (result = json_pull_element(file->pull)) > 0) {
         unsigned kind;
-        result = pull_word(file, kind_name, DEPENDENCE_KINDS, &kind);
+        result = pull_word(file, dependence_kind_names, DEPENDENCE_KINDS, &kind);
         if (result >= 0)
             *kinds |= 1u << kind;
     }
@@ -262,7 +242,7 @@ static int pull_loop_member(struct json_file *file, unsigned key, struct depende
         return pull_number(file, file->places, file->place_count, false, DEPENDENCES_RULE_PLACE,
                            &loop->place);
     case 1:
-        result = pull_word(file, verdict_name, DEPENDENCE_VERDICTS, &number);
+        result = pull_word(file, dependence_verdict_names, DEPENDENCE_VERDICTS, &number);
         loop->verdict = (enum dependence_verdict)number;
         return result;
     case 2:
@@ -408,7 +388,7 @@ static int pull_row_member(struct json_file *file, unsigned key, struct dependen
     int result;
     switch (key) {
     case KEY_KIND:
-        result = pull_word(file, kind_name, DEPENDENCE_KINDS, &number);
+        result = pull_word(file, dependence_kind_names, DEPENDENCE_KINDS, &number);
         row->kind = (enum dependence_kind)number;
         return result;
     case KEY_SINK:
@@ -589,11 +569,11 @@ static int pull_total(struct json_file *file, enum member member)
         totals->ended = file->ended;
         return pull_name(file, file->ended);
     case MEMBER_BY:
-        result = pull_word(file, by_name, DEPENDENCES_BYS, &number);
+        result = pull_word(file, dependences_by_names, DEPENDENCES_BYS, &number);
         totals->by = (enum dependences_by)number;
         return result;
     case MEMBER_LEVEL:
-        result = pull_word(file, level_name, DEPENDENCES_LEVELS, &number);
+        result = pull_word(file, dependences_level_names, DEPENDENCES_LEVELS, &number);
         totals->level = (enum dependences_level)number;
         return result;
     case MEMBER_KINDS:

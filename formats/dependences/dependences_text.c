@@ -72,14 +72,14 @@ static void fill_loop(void *argument, size_t number, struct table_cell *cells)
     listing->carried[0] = listing->reasons[0] = 0;
     for (unsigned kind = 0; kind < DEPENDENCE_KINDS; kind++)
         if (loop->carried >> kind & 1)
-            append(listing->carried, sizeof listing->carried, " ", dependence_kind_name(kind));
+            append(listing->carried, sizeof listing->carried, " ", dependence_kind_names[kind]);
     for (size_t i = 0; i < loop->reason_count; i++)
         append(listing->reasons, sizeof listing->reasons, "; ", loop->reasons[i]);
     if (loop->verdict == DEPENDENCE_DISTANCE)
         snprintf(listing->verdict, sizeof listing->verdict, "distance %" PRIu64, loop->distance);
     else
         snprintf(listing->verdict, sizeof listing->verdict, "%s",
-                 dependence_verdict_name(loop->verdict));
+                 dependence_verdict_names[loop->verdict]);
     cells[LOOP_CARRIED].text = listing->carried;
     cells[LOOP_VERDICT].text = listing->verdict;
     cells[LOOP_PLACE].text = dependences_look(listing->dependences, loop->place, listing->place);
@@ -153,7 +153,7 @@ static void fill_row(void *argument, size_t number, struct table_cell *cells)
     const uint32_t places[5] = {
         row->sink, row->source, row->top_sink, row->top_source,
         row->loop == DEPENDENCES_NONE ? DEPENDENCES_NONE : dependences->loops[row->loop].place};
-    cells[ROW_KIND].text = dependence_kind_name(row->kind);
+    cells[ROW_KIND].text = dependence_kind_names[row->kind];
     cells[ROW_COUNT].number = row->count;
     for (unsigned i = 0; i < 5; i++)
         if (listing->shown[ROW_SINK + i])

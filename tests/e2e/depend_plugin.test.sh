@@ -130,8 +130,9 @@ done
 jq -e '.format == "bustap-dependences" and .references == 9 and .writes == 3' report.json >/dev/null
 grep -q digraph report.dot
 grep -q 'exit status 0, 9 references' report.txt
-BUSTAP_DEPEND_OPTIONS='--by moon --wrong x' BUSTAP_DEPEND_OUTPUT=odd.csv ./by_hand 2>messages
-grep -q '"moon" is unknown' messages
+BUSTAP_DEPEND_OPTIONS='--by moon --kinds raw, --wrong x' BUSTAP_DEPEND_OUTPUT=odd.csv ./by_hand 2>messages
+grep -q "OPTIONS: --by: 'moon' is not instruction, line or function" messages
+grep -q "OPTIONS: --kinds: '' is not raw, war or waw" messages
 grep -q '"--wrong" is not' messages
 BUSTAP_DEPEND_OUTPUT=missing/odd.csv ./by_hand 2>messages
 grep -q 'missing/odd.csv: No such file' messages

@@ -3,6 +3,7 @@
 
 #include "formats/base/printable.h"
 #include "formats/base/standard_streams.h"
+#include "formats/dependences/dependences_options.h"
 #include "formats/dependences/dependences_write.h"
 #include "tools/common/command_group.h"
 #include "tools/common/own_stream.h"
@@ -30,78 +31,17 @@ struct command_settings {
 
 /* --- options ---------------------------------------------------------------------------------- */
 
-/* The number of the word in a list of names, which name() makes of numbers below count; or -1. */
-static int choose(const char *word, size_t size, const char *(*name)(unsigned number),
-                  unsigned count)
-{
-    for (unsigned i = 0; i < count; i++)
-        if (strlen(name(i)) == size && strncasecmp(name(i), word, size) == 0)
-            return (int)i;
-    return -1;
-}
-
-static const char *by_name(unsigned number)
-{
-    return dependences_by_name((enum dependences_by)number);
-}
-
-static const char *level_name(unsigned number)
-{
-    return dependences_level_name((enum dependences_level)number);
-}
-
-static const char *kind_name(unsigned number)
-{
-    return dependence_kind_name((enum dependence_kind)number);
-}
-
-static int take_by(void *field, const char *argument, struct bt_error *error)
-{
-    const int by = choose(argument, strlen(argument), by_name, DEPENDENCES_BYS);
-    if (by < 0)
-        return bt_fail(error, BT_USAGE, "'%.40s' is not instruction, line or function", argument);
-    *(enum dependences_by *)field = (enum dependences_by)by;
-    return 0;
-}
-
-static int take_level(void *field, const char *argument, struct bt_error *error)
-{
-    const int level = choose(argument, strlen(argument), level_name, DEPENDENCES_LEVELS);
-    if (level < 0)
-        return bt_fail(error, BT_USAGE, "'%.40s' is not function or access", argument);
-    *(enum dependences_level *)field = (enum dependences_level)level;
-    return 0;
-}
-
-static int take_kinds(void *field, const char *argument, struct bt_error *error)
-{
-    unsigned kinds = 0;
-    for (const char *at = argument;; at++) {
-        const size_t size = strcspn(at, ",");
-        const int kind = choose(at, size, kind_name, DEPENDENCE_KINDS);
-        if (kind < 0)
-            return bt_fail(error, BT_USAGE, "'%.*s' is not raw, war or waw",
-                           (int)(size < 40 ? size : 40), at);
-        kinds |= 1u << kind;
-        at += size;
-        if (*at == '\0')
-            break;
-    }
-    *(unsigned *)field = kinds;
-    return 0;
-}
-
 #define OPTION(member) offsetof(struct command_settings, member)
 
 static const struct option_row depend_options[] = {
     {OPTION_CALL, 0, "by", "WHAT", "rows are about a line (the default), instruction or function",
-     OPTION(by), take_by},
+     OPTION(by), dependences_take_by},
     {OPTION_CALL, 0, "kinds", "LIST", "raw (read after write), war, waw (default: all three)",
-     OPTION(run.kinds), take_kinds},
+     OPTION(run.kinds), dependences_take_kinds},
     {OPTION_CALL, 0, "level", "LEVEL",
      "function (the default): only dependences with a reference of a DETAIL function in between, "
      "or to one; access: all",
-     OPTION(run.level), take_level},
+     OPTION(run.level), dependences_take_level},
     {OPTION_FILE, 0, "detail", "FILE",
      "names of the DETAIL functions, one a line (default: bop.detail in the current folder, else "
      "all functions of the program's file)",

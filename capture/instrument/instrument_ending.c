@@ -1,5 +1,5 @@
-/* How an instrumented program can end: return, exit(), _exit(), signals. */
-#define _GNU_SOURCE /* strsignal, sigabbrev_np */
+/* How an instrumented program can end: return, exit(), quick_exit(), _exit(), signals. */
+#define _GNU_SOURCE /* on_exit, sigdescr_np */
 #include "capture/instrument/instrument_internal.h"
 
 #include <signal.h>
@@ -49,20 +49,32 @@ static void take_signal(int number)
         instrument_die(number);
 }
 
+static void finish_or_say(const char *ended)
+{
+    if (instrument_self.is_inside && instrument.counts && instrument.process == getpid())
+        instrument_say("no report: a signal handler has left a hook by siglongjmp()");
+    instrument_finish(ended);
+}
+
 static void at_exit(int status, void *unused)
 {
     char ended[40];
     (void)unused;
     snprintf(ended, sizeof ended, "exit status %d", status & 0xff);
-    if (instrument_self.is_inside && instrument.counts && instrument.process == getpid())
-        instrument_say("no report: a signal handler has left a hook by siglongjmp()");
-    instrument_finish(ended);
+    finish_or_say(ended);
+}
+
+/* The status is not known. */
+static void at_quick(void)
+{
+    finish_or_say("quick_exit()");
 }
 
 /* Signals that the program or its parent has given another action keep it. */
 void instrument_endings_begin(void)
 {
     on_exit(at_exit, NULL);
+    at_quick_exit(at_quick);
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
         struct sigaction action;
         if (sigaction(signals[i], NULL, &action) != 0 || action.sa_flags & SA_SIGINFO ||

@@ -184,6 +184,7 @@ int main(int count, char **words)
     pthread_t thread;
     refer();
     if (!strcmp(words[1], "_exit")) _exit(3);
+    if (!strcmp(words[1], "quick_exit")) quick_exit(3);
     if (!strcmp(words[1], "abort")) abort();
     if (!strcmp(words[1], "fault")) *(volatile int *)8 = 1;
     if (!strcmp(words[1], "kill")) kill(getpid(), SIGTERM);
@@ -209,6 +210,7 @@ while read -r way status rest; do
     grep -q "$rest" end.txt || { echo "$way:"; cat end.txt; exit 1; }
 done <<'END'
 _exit 3 exit status 3, 2 references
+quick_exit 3 quick_exit(), 2 references
 abort 134 signal 6
 fault 139 signal 11
 kill 143 signal 15

@@ -74,7 +74,7 @@ static void at_quick(void)
 void instrument_endings_begin(void)
 {
     on_exit(at_exit, NULL);
-    at_quick_exit(at_quick);
+    (void)at_quick_exit(at_quick);
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
         struct sigaction action;
         if (sigaction(signals[i], NULL, &action) != 0 || action.sa_flags & SA_SIGINFO ||

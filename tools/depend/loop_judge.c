@@ -57,8 +57,7 @@ static struct judged_place judge_place(const struct loop_judge *judge,
     return judged;
 }
 
-/* --- pairs of one iteration
- * ------------------------------------------------------------------------
+/* --- within an iteration -----------------------------------------------------------------------
  */
 
 /* Whether a loop is another one, or is nested in it in the same function. */

@@ -190,6 +190,13 @@ static value_set pass_arguments(struct executing *executing, const struct value_
     return passed;
 }
 
+/* The whole register. */
+static void set_register(struct value_state *state, unsigned variable, struct value value)
+{
+    state->values[variable] = value;
+    state->parts[variable] = (struct value_part){.bits = 0};
+}
+
 /* The results of a call or system call depend on all arguments. */
 static void execute_call(struct executing *executing)
 {
@@ -204,30 +211,33 @@ static void execute_call(struct executing *executing)
     flow->read |= passed;
     flow->calls |= callee.is_pure ? 0 : value_set_of(VALUE_STORED + number);
     flow->has_stores = true;
-    for (unsigned i = 0; i < VALUE_REGISTERS; i++) {
-        if (!(lost & value_set_of(i)))
-            continue;
-        state->values[i] = result;
-        state->parts[i].bits = 0;
-    }
+    for (unsigned i = 0; i < VALUE_REGISTERS; i++)
+        if (lost & value_set_of(i))
+            set_register(state, i, result);
     state->depth = 0;
     state->flags = (struct value_flags){.set = value_all(&result), .carry = value_all(&result)};
     state->current = 0; /* it may write to memory */
 }
 
+/* The result is not known before, as that of a call. */
 static void execute_system_call(struct executing *executing)
 {
     static const uint8_t arguments[] = {0, 7, 6, 2, 10, 8, 9}; /* rax: the number */
+    struct value_flow *flow = executing->flow;
+    struct value_state *state = executing->state;
     value_set passed = 0;
     for (unsigned i = 0; i < sizeof arguments; i++)
-        passed |= value_all(&executing->state->values[arguments[i]]);
-    executing->flow->used |= passed | executing->flow->control;
-    executing->flow->read |= passed;
-    executing->flow->has_stores = true;
-    executing->state->values[REGISTER(RAX)] = value_of_set(passed);
-    executing->state->values[REGISTER(RCX)] = value_of_set(0);
-    executing->state->values[REGISTER(R11)] = value_of_set(0);
-    executing->state->current = 0;
+        passed |= value_all(&state->values[arguments[i]]);
+    const unsigned number = operand_number_load(flow, executing->instruction->address, passed);
+    const value_set own = value_set_of(VALUE_STORED + number);
+    flow->used |= passed | flow->control;
+    flow->read |= passed;
+    flow->calls |= own;
+    flow->has_stores = true;
+    set_register(state, REGISTER(RAX), value_of_set(passed | own));
+    set_register(state, REGISTER(RCX), value_of_set(0));
+    set_register(state, REGISTER(R11), value_of_set(0));
+    state->current = 0;
 }
 
 /* --- other instructions ------------------------------------------------------------------------

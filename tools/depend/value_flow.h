@@ -118,7 +118,7 @@ struct value_flow {
                           decide whether something is stored or called */
     value_set read;    /* variables of which an instruction reads a value */
     value_set stale;   /* argument registers that calls may read as the iteration found them */
-    value_set calls;   /* loads that are results of calls of functions that are not pure */
+    value_set calls;   /* loads that are results of system calls, or of impure functions */
     bool has_stores;   /* to memory other than slots */
     value_set control; /* variables that decide whether the current block is executed */
     struct value_callee callees[VALUE_CALLEES];

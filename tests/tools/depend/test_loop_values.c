@@ -396,6 +396,8 @@ LOOP_CODE(ends_pure_call, "1: mov edi, 5\n call 9f\n add ebx, 1\n cmp ebx, eax\n
                           "9: push rbp\n mov [rsp - 8], edi\n mov eax, edi\n pop rbp\n ret");
 LOOP_CODE(ends_late_write, "1: mov edi, 5\n call 9f\n test eax, eax\n jne 1b\n ret\n"
                            "9: call 8f\n mov [rbp], eax\n ret\n 8: xor eax, eax\n ret");
+LOOP_CODE(ends_system_call, "1: xor eax, eax\n syscall\n test rax, rax\n jne 1b\n ret");
+LOOP_CODE(ends_system_call_part, "1: mov al, 5\n syscall\n cmp al, 7\n jne 1b\n ret");
 LOOP_CODE(ends_text, "1: inc rdi\n cmp byte ptr [rdi], 0\n jne 1b\n ret");
 
 static void test_ends(void)
@@ -410,6 +412,10 @@ static void test_ends(void)
     CU_ASSERT_TRUE_FATAL(ANALYSE(ends_late_write, &values));
     CU_ASSERT_TRUE(values.ends_early);
     CU_ASSERT_TRUE_FATAL(ANALYSE(ends_call, &values));
+    CU_ASSERT_TRUE(values.ends_early);
+    CU_ASSERT_TRUE_FATAL(ANALYSE(ends_system_call, &values));
+    CU_ASSERT_TRUE(values.ends_early);
+    CU_ASSERT_TRUE_FATAL(ANALYSE(ends_system_call_part, &values));
     CU_ASSERT_TRUE(values.ends_early);
     CU_ASSERT_TRUE_FATAL(ANALYSE(ends_search, &values));
     CU_ASSERT_TRUE(values.ends_early);

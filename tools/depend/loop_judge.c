@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REASON_BYTES 120u
+#define REASON_BYTES 512u
 
 struct judged_loop {
     struct loop_values values;
@@ -245,10 +245,11 @@ static const char *register_name(unsigned variable)
             (ZydisRegister)(ZYDIS_REGISTER_XMM0 + variable - VALUE_VECTORS));
     if (variable < VALUE_X87)
         return ZydisRegisterGetString((ZydisRegister)(ZYDIS_REGISTER_K0 + variable - VALUE_MASKS));
-    return variable == VALUE_X87 ? "of the x87 stack" : "rflags";
+    return variable == VALUE_X87 ? "st(0)" : "rflags";
 }
 
-static void explain(const struct loop_values *values, unsigned variable, char *text, size_t size)
+static int add_reduction(const struct loop_values *values, unsigned variable,
+                         depend_value_function *add, void *to, struct bt_error *error)
 {
     static const char *const names[] = {[VALUE_NONE] = "a value of all iterations",
                                         [VALUE_ADD] = "a sum",
@@ -259,11 +260,29 @@ static void explain(const struct loop_values *values, unsigned variable, char *t
                                         [VALUE_MINIMUM] = "a minimum",
                                         [VALUE_MAXIMUM] = "a maximum",
                                         [VALUE_SELECT] = "a conditional assignment"};
-    const char *name = register_name(variable);
-    if (values->kinds[variable] == LOOP_VALUE_REDUCTION)
-        snprintf(text, size, "register %s is %s", name, names[values->operations[variable]]);
-    else
-        snprintf(text, size, "register %s passes a value on to the next iteration", name);
+    char reason[REASON_BYTES];
+    snprintf(reason, sizeof reason, "register %s is %s", register_name(variable),
+             names[values->operations[variable]]);
+    return add(to, true, reason, error);
+}
+
+/* One reason for all registers that pass values on. */
+static int add_serial(const struct loop_values *values, depend_value_function *add, void *to,
+                      struct bt_error *error)
+{
+    char names[REASON_BYTES] = "", reason[REASON_BYTES + 80];
+    unsigned count = 0;
+    size_t size = 0;
+    for (unsigned i = 0; i < VALUE_REGISTERS && size < sizeof names; i++)
+        if (values->kinds[i] == LOOP_VALUE_SERIAL)
+            size += (size_t)snprintf(names + size, sizeof names - size, "%s%s", count++ ? ", " : "",
+                                     register_name(i));
+    if (count == 0)
+        return 0;
+    snprintf(reason, sizeof reason, "%s %s %s on to the next iteration",
+             count == 1 ? "register" : "registers", names,
+             count == 1 ? "passes a value" : "pass values");
+    return add(to, false, reason, error);
 }
 
 /* What is not about one register. */
@@ -286,16 +305,13 @@ int loop_judge_values(struct loop_judge *judge, uint32_t loop, depend_value_func
                       struct bt_error *error)
 {
     const struct judged_loop *judged = judged_of(judge, loop);
-    char reason[REASON_BYTES];
     if (judge->out_of_memory)
         return bt_fail(error, BT_MEMORY, "no memory for verdicts");
     int result = add_others(judged, add, to, error);
-    for (unsigned i = 0; i < VALUE_REGISTERS && result == 0; i++) {
-        const bool is_reduction = judged->values.kinds[i] == LOOP_VALUE_REDUCTION;
-        if (!is_reduction && judged->values.kinds[i] != LOOP_VALUE_SERIAL)
-            continue;
-        explain(&judged->values, i, reason, sizeof reason);
-        result = add(to, is_reduction, reason, error);
-    }
+    if (result == 0)
+        result = add_serial(&judged->values, add, to, error);
+    for (unsigned i = 0; i < VALUE_REGISTERS && result == 0; i++)
+        if (judged->values.kinds[i] == LOOP_VALUE_REDUCTION)
+            result = add_reduction(&judged->values, i, add, to, error);
     return result;
 }

@@ -275,7 +275,7 @@ static int add_notes(const struct depend_run *run, struct dependences *to, struc
         result = dependences_add_note(
             to, ends[end], run->feed.references > counted ? run->feed.references - counted : 1,
             error);
-    if (result == 0 && run->out_of_memory)
+    if (result == 0 && (run->out_of_memory || (run->trace && run->trace->out_of_memory)))
         result =
             dependences_add_note(to, "memory was insufficient: dependences are missing", 1, error);
     if (result == 0 && run->memory.unknown_calls > 0)

@@ -14,8 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ROWS_FOR_PEOPLE 20u
-#define TRACE_MINIMUM   200 /* lowest descriptor of a trace, beyond those that programs expect */
+#define TRACE_MINIMUM 200 /* lowest descriptor of a trace, beyond those that programs expect */
 
 static ssize_t put(void *unused, const char *octets, size_t size)
 {
@@ -173,23 +172,23 @@ static bool ends_in(const char *name, const char *end)
     return size >= wanted && strcmp(name + size - wanted, end) == 0;
 }
 
-static int write_format(struct dependences *found, const char *name, struct bt_error *error)
+static enum dependences_format format_of(const char *name)
 {
-    const bool csv = ends_in(name, ".csv"), json = ends_in(name, ".json"),
-               dot = ends_in(name, ".dot");
-    struct dependences *grouped = dependences_group(
-        found, instrument.options.by, csv || json || dot ? SIZE_MAX : ROWS_FOR_PEOPLE, error);
+    return ends_in(name, ".csv")    ? DEPENDENCES_CSV
+           : ends_in(name, ".json") ? DEPENDENCES_JSON
+           : ends_in(name, ".dot")  ? DEPENDENCES_DOT
+                                    : DEPENDENCES_TEXT;
+}
+
+static int write_grouped(struct dependences *found, const char *name, struct bt_error *error)
+{
+    const enum dependences_format format = format_of(name);
+    struct dependences *grouped =
+        dependences_group(found, instrument.options.by,
+                          format == DEPENDENCES_TEXT ? DEPENDENCES_TEXT_ROWS : SIZE_MAX, error);
     if (!grouped)
         return BT_MEMORY;
-    int result = 0;
-    if (csv)
-        dependences_write_csv(grouped, instrument.out);
-    else if (json)
-        result = dependences_write_json(grouped, instrument.out, error);
-    else if (dot)
-        result = dependences_write_dot(grouped, instrument.out, error);
-    else
-        result = dependences_write_text(grouped, instrument.out, error);
+    int result = dependences_write(grouped, format, instrument.out, error);
     if (result == 0 && (fflush(instrument.out) != 0 || ferror(instrument.out)))
         result = bt_fail(error, BT_IO, "%s: cannot be written", name);
     dependences_free(grouped);
@@ -210,7 +209,7 @@ void instrument_output_write(const char *ended)
     if (instrument.descriptor < 0)
         result = bt_fail_errno(&error, "%s", name);
     if (found && result == 0)
-        result = write_format(found, name, &error);
+        result = write_grouped(found, name, &error);
     if (instrument.descriptor >= 0 && close(instrument.descriptor) != 0 && result == 0)
         result = bt_fail_errno(&error, "%s", name);
     if (!found || result < 0)

@@ -1,5 +1,5 @@
 #include "formats/dependences/dependences_columns_internal.h"
-#include "formats/dependences/dependences_write.h"
+#include "formats/dependences/dependences_write_internal.h"
 
 /* clang-format off */
 #define PLACE(first, role)                                                                         \

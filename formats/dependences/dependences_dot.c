@@ -1,5 +1,5 @@
 #include "formats/dependences/dependences_look_internal.h"
-#include "formats/dependences/dependences_write.h"
+#include "formats/dependences/dependences_write_internal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

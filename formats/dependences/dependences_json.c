@@ -1,5 +1,5 @@
 #include "formats/dependences/dependences_columns_internal.h"
-#include "formats/dependences/dependences_write.h"
+#include "formats/dependences/dependences_write_internal.h"
 #include "formats/text/json_members.h"
 
 static void put_kinds(struct json_put *json, const char *key, unsigned kinds)

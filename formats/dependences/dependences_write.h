@@ -1,7 +1,7 @@
 /*
  * Writes dependences in the formats of doc/dependences-file.md. Rows are written in their order:
- * dependences_group() sorts them. Functions return 0, or BT_MEMORY and *error; the caller checks
- * the stream for errors.
+ * dependences_group() sorts them. 0, or BT_MEMORY and *error; the caller checks the stream for
+ * errors.
  */
 #ifndef FORMATS_DEPENDENCES_DEPENDENCES_WRITE_H
 #define FORMATS_DEPENDENCES_DEPENDENCES_WRITE_H
@@ -10,18 +10,17 @@
 
 #include <stdio.h>
 
-/* For people: a summary, judged loops, rows, notes. */
-int dependences_write_text(const struct dependences *dependences, FILE *out,
-                           struct bt_error *error);
+#define DEPENDENCES_TEXT_ROWS 20u /* of a report for people, unless others are requested */
 
-/* The rows, with one heading (RFC 4180). */
-void dependences_write_csv(const struct dependences *dependences, FILE *out);
+enum dependences_format {
+    DEPENDENCES_TEXT, /* for people: a summary, judged loops, rows, notes */
+    DEPENDENCES_CSV,  /* the rows, with one heading (RFC 4180) */
+    DEPENDENCES_JSON, /* everything, as one object */
+    DEPENDENCES_DOT,  /* a graph for Graphviz: places are nodes, rows edges from source to sink */
+    DEPENDENCES_FORMATS
+};
 
-/* Everything, as one object. */
-int dependences_write_json(const struct dependences *dependences, FILE *out,
-                           struct bt_error *error);
-
-/* A graph for Graphviz: places are nodes, rows are edges from source to sink. */
-int dependences_write_dot(const struct dependences *dependences, FILE *out, struct bt_error *error);
+int dependences_write(const struct dependences *dependences, enum dependences_format format,
+                      FILE *out, struct bt_error *error);
 
 #endif

@@ -63,9 +63,9 @@ static char *write_text(const struct dependences *dependences, enum dependences_
     FILE *out = open_memstream(&text, size);
     if (!out)
         abort();
-    if (file == DEPENDENCES_FILE_CSV)
-        dependences_write_csv(dependences, out);
-    else if (dependences_write_json(dependences, out, &error) < 0)
+    if (dependences_write(dependences,
+                          file == DEPENDENCES_FILE_CSV ? DEPENDENCES_CSV : DEPENDENCES_JSON, out,
+                          &error) < 0)
         abort();
     if (fclose(out) != 0)
         abort();
@@ -78,8 +78,8 @@ static void discard(const struct dependences *dependences)
     size_t size;
     struct bt_error error;
     FILE *out = open_memstream(&text, &size);
-    if (!out || dependences_write_text(dependences, out, &error) < 0 ||
-        dependences_write_dot(dependences, out, &error) < 0)
+    if (!out || dependences_write(dependences, DEPENDENCES_TEXT, out, &error) < 0 ||
+        dependences_write(dependences, DEPENDENCES_DOT, out, &error) < 0)
         abort();
     fclose(out);
     free(text);

@@ -16,9 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ROWS_FOR_PEOPLE 20u
-#define TOP_USUAL       (UINT64_MAX - 1) /* not given */
-#define COMMAND_BYTES   4096u
+#define TOP_USUAL     (UINT64_MAX - 1) /* not given */
+#define COMMAND_BYTES 4096u
 
 struct command_settings {
     struct depend_run_settings run;
@@ -77,7 +76,8 @@ static int check(struct command_settings *settings, struct bt_error *error)
     if (settings->csv + settings->json + settings->dot > 1)
         return bt_fail(error, BT_USAGE, "--csv, --json and --dot exclude each other");
     if (settings->top == TOP_USUAL)
-        settings->top = settings->csv || settings->json || settings->dot ? 0 : ROWS_FOR_PEOPLE;
+        settings->top =
+            settings->csv || settings->json || settings->dot ? 0 : DEPENDENCES_TEXT_ROWS;
     if (settings->top == 0)
         settings->top = SIZE_MAX;
     return region_options_check(&settings->run.region, error);
@@ -119,21 +119,6 @@ static void close_outputs(struct call *call)
         fclose(call->run.messages);
 }
 
-static int print(const struct call *call, const struct dependences *dependences,
-                 struct bt_error *error)
-{
-    const struct command_settings *settings = call->settings;
-    if (settings->csv)
-        dependences_write_csv(dependences, call->report);
-    else if (settings->json)
-        return dependences_write_json(dependences, call->report, error);
-    else if (settings->dot)
-        return dependences_write_dot(dependences, call->report, error);
-    else
-        return dependences_write_text(dependences, call->report, error);
-    return 0;
-}
-
 static int print_result(struct call *call, const char *ended, struct bt_error *error)
 {
     const struct command_settings *settings = call->settings;
@@ -143,7 +128,11 @@ static int print_result(struct call *call, const char *ended, struct bt_error *e
     struct dependences *grouped =
         dependences_group(all, settings->by, (size_t)settings->top, error);
     dependences_free(all);
-    int result = grouped ? print(call, grouped, error) : error->code;
+    const enum dependences_format format = settings->csv    ? DEPENDENCES_CSV
+                                           : settings->json ? DEPENDENCES_JSON
+                                           : settings->dot  ? DEPENDENCES_DOT
+                                                            : DEPENDENCES_TEXT;
+    int result = grouped ? dependences_write(grouped, format, call->report, error) : error->code;
     dependences_free(grouped);
     return result;
 }

@@ -1,6 +1,5 @@
 #include "tests/formats/dependences/dependences_fixture.h"
 
-#include "formats/dependences/dependences_write.h"
 #include "tests/suites.h"
 #include "tests/support/random.h"
 
@@ -214,16 +213,7 @@ char *dependences_fixture_written(const struct dependences *dependences,
     struct bt_error error;
     FILE *out = open_memstream(&text, size);
     CU_ASSERT_PTR_NOT_NULL_FATAL(out);
-    int result = 0;
-    if (format == DEPENDENCES_TEXT)
-        result = dependences_write_text(dependences, out, &error);
-    else if (format == DEPENDENCES_CSV)
-        dependences_write_csv(dependences, out);
-    else if (format == DEPENDENCES_JSON)
-        result = dependences_write_json(dependences, out, &error);
-    else
-        result = dependences_write_dot(dependences, out, &error);
-    CU_ASSERT_EQUAL_FATAL(result, 0);
+    CU_ASSERT_EQUAL_FATAL(dependences_write(dependences, format, out, &error), 0);
     fclose(out);
     return text;
 }

@@ -2,15 +2,7 @@
 #ifndef TESTS_FORMATS_DEPENDENCES_DEPENDENCES_FIXTURE_H
 #define TESTS_FORMATS_DEPENDENCES_DEPENDENCES_FIXTURE_H
 
-#include "formats/dependences/dependences.h"
-
-enum dependences_format {
-    DEPENDENCES_TEXT,
-    DEPENDENCES_CSV,
-    DEPENDENCES_JSON,
-    DEPENDENCES_DOT,
-    DEPENDENCES_FORMATS
-};
+#include "formats/dependences/dependences_write.h"
 
 /* By instruction: a loop in main() that carries a sum, and a call of a function of a library. */
 struct dependences *dependences_fixture(void);

@@ -1,4 +1,4 @@
-#include "capture/depend/depend_internal.h"
+#include "capture/depend/depend.h"
 
 #include "formats/base/grow.h"
 

@@ -86,6 +86,8 @@ static inline void depend_execute(struct depend_thread *thread, uint64_t instruc
 /* Ends all loops of all threads: before the results are read at the end. */
 void depend_settle(struct depend *depend);
 
+/* Ends the counting: nothing found so far is lost. */
+void depend_stop(struct depend *depend, enum depend_end end);
 enum depend_end depend_end(const struct depend *depend);
 
 /* Results. Pairs are in the order in which they were first found. Valid until the next call that

@@ -1,5 +1,5 @@
 /* Calls, returns and loops of the threads. */
-#include "capture/depend/depend_internal.h"
+#include "capture/depend/depend.h"
 
 #include "formats/base/grow.h"
 

@@ -15,9 +15,6 @@ void depend_read_bytes(struct depend *depend, struct depend_thread *thread, uint
 void depend_write_bytes(struct depend *depend, struct depend_thread *thread, uint32_t context,
                         uint64_t address, unsigned size);
 
-/* Ends the counting: nothing found so far is lost. */
-void depend_stop(struct depend *depend, enum depend_end end);
-
 /* Begins a reference: advances the times, and returns its context; 0: none. */
 static inline uint32_t depend_begin(struct depend *depend, struct depend_thread *thread,
                                     struct depend_site *site)

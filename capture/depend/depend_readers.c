@@ -1,5 +1,5 @@
 /* Who has read the bytes of memory since they were written (depend_readers.h). */
-#include "capture/depend/depend_internal.h"
+#include "capture/depend/depend.h"
 
 #include "formats/base/grow.h"
 

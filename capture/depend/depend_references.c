@@ -1,5 +1,5 @@
 /* References that are not plain: of any size and alignment, of all kinds, and ranges. */
-#include "capture/depend/depend_internal.h"
+#include "capture/depend/depend.h"
 
 #define REFERENCE_BYTES 64u
 

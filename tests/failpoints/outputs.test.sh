@@ -16,6 +16,13 @@ fails() { # FAULT FILE MESSAGE COMMAND...
     esac
 }
 
+# --- without memory the program goes on, and its report says that something is missing ---
+for call in 1000 2000 3000 4000; do
+    BUSTAP_FAIL=memory:$call:ENOMEM "$BUILD/tests/failpoints/bustap" depend --csv -o report echo done >output 2>errors
+    [ "$(cat output)" = done ]
+    grep -q 'memory' errors
+done
+
 fails truncate:1:EIO report 'cannot empty' profile -o report true
 fails truncate:1:EIO report 'cannot empty' rondo -o report true
 fails truncate:1+:EIO report 'cannot empty' exec -q --summary report -o c true

@@ -63,14 +63,18 @@ static int take(void *context, struct trace_expander *expander, const uint32_t *
 {
     struct depend_run *run = context;
     struct own_signals signals;
-    if (run->is_child)
+    if (run->is_child || run->is_incomplete)
         return 0;
     if (run->trace)
         own_stream_hold(&signals);
     const int result = depend_feed_take(&run->feed, expander, entries, count, part, instructions);
     if (run->trace)
         own_stream_release(&signals);
-    return result;
+    if (result != BT_MEMORY)
+        return result;
+    run->is_incomplete = true; /* what was found so far is reported */
+    depend_stop(run->depend, DEPEND_MEMORY);
+    return 0;
 }
 
 static void look(void *context, const struct modules *modules)

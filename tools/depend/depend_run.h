@@ -44,6 +44,7 @@ struct depend_run {
     struct loop_judge judge;
     const struct module *own; /* the program's file */
     bool out_of_memory;
+    bool is_incomplete; /* the feed has failed: the rest of the run is not counted */
 };
 
 /* Prepares the run of a program. trace: NULL or an open one. 0 or a negative code; free in any

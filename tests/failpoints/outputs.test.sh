@@ -16,7 +16,7 @@ fails() { # FAULT FILE MESSAGE COMMAND...
     esac
 }
 
-# --- without memory the program goes on, and its report says that something is missing ---
+# --- without memory the program continues, and its report says that something is missing ---
 for call in 1000 2000 3000 4000; do
     BUSTAP_FAIL=memory:$call:ENOMEM "$BUILD/tests/failpoints/bustap" depend --csv -o report echo done >output 2>errors
     [ "$(cat output)" = done ]

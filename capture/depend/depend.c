@@ -241,11 +241,14 @@ static struct depend_pair *add_pair(struct depend *depend, enum depend_kind kind
     return &larger[number];
 }
 
-/* The pair, which becomes the context's latest. */
+/* The pair, which becomes the context's latest. NULL: the engine has stopped. */
 static struct depend_pair *find_pair(struct depend *depend, enum depend_kind kind, uint32_t sink,
                                      uint32_t source, const struct attribution *where)
 {
     const uint64_t key = key_of(source, where);
+    const uint32_t latest = depend->contexts[sink].latest[kind];
+    if (latest != DEPEND_NONE && depend->pairs[latest].key == key)
+        return &depend->pairs[latest];
     struct hash_search search = hash_search(&depend->by_pair, hash_of(kind, sink, key));
     while (hash_search_next(&search)) {
         struct depend_pair *pair = &depend->pairs[search.number];
@@ -281,11 +284,7 @@ void depend_count(struct depend *depend, struct depend_thread *thread, enum depe
         return;
     const uint32_t source = shadow_context(entry);
     const struct attribution where = attribute(depend, thread, source, time);
-    const uint64_t key = key_of(source, &where);
-    const uint32_t latest = depend->contexts[sink].latest[kind];
-    struct depend_pair *pair = latest < depend->pair_count ? &depend->pairs[latest] : NULL;
-    if (!pair || pair->key != key)
-        pair = find_pair(depend, kind, sink, source, &where);
+    struct depend_pair *pair = find_pair(depend, kind, sink, source, &where);
     if (!pair)
         return;
     pair->count += times;

@@ -214,7 +214,7 @@ int depend_readers_note(struct depend *depend, const struct depend_thread *threa
     for (uint64_t at = address, end = address + size, next; at < end && result == 0; at = next) {
         shadow_entry *granule = shadow_get(&depend->readers.shadow, at);
         const unsigned from = at % SHADOW_GRANULE;
-        next = at - from + SHADOW_GRANULE < end ? at - from + SHADOW_GRANULE : end;
+        next = shadow_granule_end(at, end);
         result = granule
                      ? note_part(depend, thread, granule, from, from + (unsigned)(next - at), read)
                      : BT_MEMORY;
@@ -247,9 +247,7 @@ void depend_readers_forget(struct depend *depend, uint64_t address, uint64_t siz
     for (uint64_t at = address, end = address + size, next; at < end; at = next) {
         shadow_entry *granule = shadow_find(&readers->shadow, at);
         const unsigned from = at % SHADOW_GRANULE;
-        next = granule ? at - from + SHADOW_GRANULE : (at | (SHADOW_CHUNK - 1)) + 1;
-        if (next > end)
-            next = end;
+        next = granule ? shadow_granule_end(at, end) : (at | (SHADOW_CHUNK - 1)) + 1;
         if (granule && *granule)
             forget_part(readers, granule, from, from + (unsigned)(next - at));
     }

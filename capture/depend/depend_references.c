@@ -21,34 +21,19 @@ static void add_source(struct sources *sources, shadow_entry entry, uint64_t add
     sources->sources[sources->count++].address = address;
 }
 
-/* The last writers of the bytes. */
-static void collect_writers(const struct depend *depend, uint64_t address, unsigned size,
-                            struct sources *sources)
+/* The accesses of the bytes in one of the shadows. */
+static void collect(const struct depend *depend, const struct shadow *shadow, uint64_t address,
+                    unsigned size, struct sources *sources)
 {
-    for (uint64_t at = address, end = address + size, next; at < end; at = next) {
-        const shadow_entry *granule = shadow_find(&depend->writers, at);
-        const bool is_split = granule && shadow_is_split(*granule);
-        const shadow_entry entry = shadow_byte(&depend->writers, at);
-        next = is_split ? at + 1 : at - at % SHADOW_GRANULE + SHADOW_GRANULE;
-        if (entry)
-            add_source(sources, entry, at);
-    }
-}
-
-/* Those who have read the bytes since. */
-static void collect_readers(const struct depend *depend, uint64_t address, unsigned size,
-                            struct sources *sources)
-{
-    const struct shadow *shadow = &depend->readers.shadow;
-    shadow_entry reads[DEPEND_READS], before = 0;
+    shadow_entry accesses[DEPEND_READS], before = 0;
     for (uint64_t at = address, end = address + size, next; at < end; at = next) {
         const shadow_entry *granule = shadow_find(shadow, at);
         const bool is_split = granule && shadow_is_split(*granule);
         const shadow_entry entry = shadow_byte(shadow, at);
-        next = is_split ? at + 1 : at - at % SHADOW_GRANULE + SHADOW_GRANULE;
-        const unsigned count = entry == before ? 0 : depend_readers_list(depend, entry, reads);
+        next = is_split ? at + 1 : shadow_granule_end(at, end);
+        const unsigned count = entry == before ? 0 : depend_readers_list(depend, entry, accesses);
         for (unsigned i = 0; i < count; i++)
-            add_source(sources, reads[i], at);
+            add_source(sources, accesses[i], at);
         before = entry;
     }
 }
@@ -61,34 +46,28 @@ static void count_all(struct depend *depend, struct depend_thread *thread, enum 
                      sources->sources[i].address, 1);
 }
 
-static void find_writers(struct depend *depend, struct depend_thread *thread, enum depend_kind kind,
+/* The shadow with the sources of dependences of a kind. */
+static const struct shadow *shadow_of(const struct depend *depend, enum depend_kind kind)
+{
+    return kind == DEPEND_WAR ? &depend->readers.shadow : &depend->writers;
+}
+
+static void find_sources(struct depend *depend, struct depend_thread *thread, enum depend_kind kind,
                          uint32_t context, uint64_t address, unsigned size)
 {
+    const struct shadow *shadow = shadow_of(depend, kind);
     struct sources sources;
     shadow_entry entry;
     if (!(depend->settings.kinds >> kind & 1))
         return;
-    if (shadow_sole(&depend->writers, address, size, &entry)) {
+    if (shadow_sole(shadow, address, size, &entry) && shadow_context(entry) <= SHADOW_CONTEXT_MAX) {
         if (entry)
             depend_count(depend, thread, kind, context, entry, address, 1);
         return;
     }
     sources.count = 0;
-    collect_writers(depend, address, size, &sources);
+    collect(depend, shadow, address, size, &sources);
     count_all(depend, thread, kind, context, &sources);
-}
-
-static void find_readers(struct depend *depend, struct depend_thread *thread, uint32_t context,
-                         uint64_t address, unsigned size)
-{
-    struct sources sources;
-    shadow_entry entry;
-    if (!depend->tracks_reads ||
-        (shadow_sole(&depend->readers.shadow, address, size, &entry) && !entry))
-        return;
-    sources.count = 0;
-    collect_readers(depend, address, size, &sources);
-    count_all(depend, thread, DEPEND_WAR, context, &sources);
 }
 
 static void set_write(struct depend *depend, uint32_t context, uint64_t address, uint64_t size)
@@ -121,15 +100,15 @@ static void set_read(struct depend *depend, struct depend_thread *thread, uint32
 void depend_read_bytes(struct depend *depend, struct depend_thread *thread, uint32_t context,
                        uint64_t address, unsigned size)
 {
-    find_writers(depend, thread, DEPEND_RAW, context, address, size);
+    find_sources(depend, thread, DEPEND_RAW, context, address, size);
     set_read(depend, thread, context, address, size);
 }
 
 void depend_write_bytes(struct depend *depend, struct depend_thread *thread, uint32_t context,
                         uint64_t address, unsigned size)
 {
-    find_readers(depend, thread, context, address, size);
-    find_writers(depend, thread, DEPEND_WAW, context, address, size);
+    find_sources(depend, thread, DEPEND_WAR, context, address, size);
+    find_sources(depend, thread, DEPEND_WAW, context, address, size);
     set_write(depend, context, address, size);
 }
 
@@ -174,18 +153,13 @@ static uint64_t same_elements(const struct shadow *shadow, uint64_t address, uns
 static void find_range(struct depend *depend, struct depend_thread *thread, enum depend_kind kind,
                        uint32_t context, uint64_t address, unsigned size, uint64_t count)
 {
-    const bool is_war = kind == DEPEND_WAR;
     if (!(depend->settings.kinds >> kind & 1))
         return;
     while (count > 0 && depend->counts) {
         shadow_entry entry = 0;
-        uint64_t same = same_elements(is_war ? &depend->readers.shadow : &depend->writers, address,
-                                      size, count, &entry);
+        uint64_t same = same_elements(shadow_of(depend, kind), address, size, count, &entry);
         if (same == 0) {
-            if (is_war)
-                find_readers(depend, thread, context, address, size);
-            else
-                find_writers(depend, thread, kind, context, address, size);
+            find_sources(depend, thread, kind, context, address, size);
             same = 1;
         } else if (entry) {
             depend_count(depend, thread, kind, context, entry, address, same);

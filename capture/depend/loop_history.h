@@ -20,7 +20,8 @@ struct loop_history {
     struct loop_run *runs;
     size_t count, capacity;
     uint64_t iterations; /* number of iterations begun */
-    uint64_t expected;   /* time at which another iteration continues the last run; 0: any */
+    uint64_t expected;   /* time at which another iteration continues the last run;
+                            UINT64_MAX: the run has one iteration, any time does */
     /* The iteration that was found last: accesses later than `after`, up to `until`. */
     uint64_t found, after, until;
 };

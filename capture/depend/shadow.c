@@ -138,17 +138,10 @@ static int set_part(struct shadow *shadow, shadow_entry *granule, unsigned from,
     return 0;
 }
 
-/* The end of the granule with a byte, or `end` if that is before. */
-static uint64_t granule_end(uint64_t address, uint64_t end)
-{
-    const uint64_t next = address - address % SHADOW_GRANULE + SHADOW_GRANULE;
-    return next < end ? next : end;
-}
-
 int shadow_set(struct shadow *shadow, uint64_t address, uint64_t size, shadow_entry entry)
 {
     for (uint64_t at = address, end = address + size, next; at < end; at = next) {
-        next = granule_end(at, end);
+        next = shadow_granule_end(at, end);
         shadow_entry *granule = shadow_get(shadow, at);
         const unsigned from = at % SHADOW_GRANULE;
         if (!granule || set_part(shadow, granule, from, from + (unsigned)(next - at), entry) < 0)
@@ -163,7 +156,7 @@ static void forget_within(struct shadow *shadow, uint64_t at, uint64_t end)
     for (uint64_t next; at < end; at = next) {
         shadow_entry *granule = shadow_find(shadow, at);
         const unsigned from = at % SHADOW_GRANULE;
-        next = granule_end(at, end);
+        next = shadow_granule_end(at, end);
         if (!*granule)
             continue;
         /* without memory for a split the whole granule is forgotten: nothing untrue remains */

@@ -25,7 +25,8 @@
 typedef uint64_t shadow_entry;
 
 #define SHADOW_SPLIT ((uint32_t)SHADOW_CONTEXT_MAX + 1) /* as a context: the time is a split */
-#define SHADOW_LIST  ((uint32_t)SHADOW_CONTEXT_MAX + 2) /* the time is the user's, of a list */
+#define SHADOW_LIST                                                                                \
+    ((uint32_t)SHADOW_CONTEXT_MAX + 2) /* the time is the number of a list of the caller */
 
 struct shadow_split {
     shadow_entry bytes[SHADOW_GRANULE];
@@ -88,19 +89,26 @@ static inline shadow_entry *shadow_get(struct shadow *shadow, uint64_t address)
     return found ? found : shadow_make(shadow, address);
 }
 
+/* The entries of the bytes of a granule that is split. Valid until another one is split. */
+static inline shadow_entry *shadow_bytes_of(const struct shadow *shadow, shadow_entry split)
+{
+    return shadow->splits[shadow_time(split)].bytes;
+}
+
+/* The end of the granule with a byte, or `end` if that is before. */
+static inline uint64_t shadow_granule_end(uint64_t address, uint64_t end)
+{
+    const uint64_t next = address - address % SHADOW_GRANULE + SHADOW_GRANULE;
+    return next < end ? next : end;
+}
+
 /* The entry of a byte; 0: none. */
 static inline shadow_entry shadow_byte(const struct shadow *shadow, uint64_t address)
 {
     const shadow_entry *granule = shadow_find(shadow, address);
     if (!granule || !shadow_is_split(*granule))
         return granule ? *granule : 0;
-    return shadow->splits[shadow_time(*granule)].bytes[address % SHADOW_GRANULE];
-}
-
-/* The entries of the bytes of a granule that is split. Valid until another one is split. */
-static inline shadow_entry *shadow_bytes_of(const struct shadow *shadow, shadow_entry split)
-{
-    return shadow->splits[shadow_time(split)].bytes;
+    return shadow_bytes_of(shadow, *granule)[address % SHADOW_GRANULE];
 }
 
 /* Whether `size` bytes (1 to 64) have one and the same entry, which is then in *entry. It also
@@ -164,7 +172,7 @@ void shadow_release(struct shadow *shadow, shadow_entry split);
 /* Forgets the entries of `size` bytes. */
 void shadow_forget(struct shadow *shadow, uint64_t address, uint64_t size);
 
-/* Moves the entries of a range to another address, where are none. Both are multiples of
+/* Moves the entries of a range to another address, which has none. Both are multiples of
  * SHADOW_GRANULE; the size is rounded up to one. 0 or BT_MEMORY, with a part of them moved. */
 int shadow_move(struct shadow *shadow, uint64_t from, uint64_t to, uint64_t size);
 

@@ -22,7 +22,7 @@ struct json_file {
     struct dependences_totals totals;
     struct numbers places, loops;
     unsigned seen;      /* members of the file: bits 1 << number in their table */
-    unsigned distances; /* of the current row: those that are not null */
+    unsigned distances; /* number of the current row's distances that are not null */
     char where[DEPENDENCES_WHERE_BYTES];
     char program[DEPENDENCES_NAME_BYTES], ended[DEPENDENCES_NAME_BYTES];
 };
@@ -31,7 +31,7 @@ struct member {
     const char *key; /* NULL: ends a table */
     /* Reads the value into the field. Negative: it cannot be read. */
     int (*pull)(struct json_file *file, void *field);
-    size_t offset; /* of the field */
+    size_t offset; /* offset of the field in the object */
 };
 
 /* Reads an object into fields of `into`. Members that are not in the table are skipped. *seen gets

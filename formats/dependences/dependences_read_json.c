@@ -261,25 +261,23 @@ static int pull_note(struct json_file *file)
 /* --- the whole ---------------------------------------------------------------------------------
  */
 
-/* Arrays are the last rows of file_members, in this order: what one refers to comes before it. */
+/* The arrays are the last of these, in this order: what one refers to comes before it. */
 enum { ARRAY_FIRST = 12, ARRAYS = 4 };
-
-static const char *const before_arrays[ARRAYS + 1] = {"count_total", "places", "loops",
-                                                      "dependences", "notes"};
+static const struct member file_members[ARRAY_FIRST + ARRAYS + 1];
 
 static int pull_array(struct json_file *file, unsigned array, int (*pull)(struct json_file *file))
 {
-    const char *name = before_arrays[array + 1];
+    const struct member *member = &file_members[ARRAY_FIRST + array];
     const unsigned before = (1u << (ARRAY_FIRST + array)) - 1;
     if ((file->seen & before) != before)
-        return json_pull_fail(file->pull, BT_DATA, "format to %s must precede %s",
-                              before_arrays[array], name);
+        return json_pull_fail(file->pull, BT_DATA, "format to %s must precede %s", member[-1].key,
+                              member->key);
     file->judge.kinds = file->totals.kinds;
     int result = dependences_set_totals(file->judge.dependences, &file->totals, file->error);
     if (result == 0)
         result = json_pull_array(file->pull);
     for (size_t i = 0; result >= 0 && (result = json_pull_element(file->pull)) > 0; i++) {
-        snprintf(file->where, sizeof file->where, "%s[%zu]", name, i);
+        snprintf(file->where, sizeof file->where, "%s[%zu]", member->key, i);
         result = pull(file);
     }
     file->where[0] = 0;
@@ -335,7 +333,7 @@ static int pull_version(struct json_file *file, void *unused)
 
 #define FILE_MEMBER(member) offsetof(struct json_file, member)
 
-static const struct member file_members[] = {
+static const struct member file_members[ARRAY_FIRST + ARRAYS + 1] = {
     {"format", pull_format, 0},
     {"version", pull_version, 0},
     {"program", members_name, FILE_MEMBER(program)},

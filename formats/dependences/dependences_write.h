@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-#define DEPENDENCES_TEXT_ROWS 20u /* of a report for people, unless others are requested */
+#define DEPENDENCES_TEXT_ROWS 20u /* default number of rows in a text report */
 
 enum dependences_format {
     DEPENDENCES_TEXT, /* for people: a summary, judged loops, rows, notes */

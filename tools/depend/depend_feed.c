@@ -174,28 +174,31 @@ static int note_entry(struct execution *execution, const struct feed_block *bloc
     return block->begins_function ? feed_enter_function(execution, block) : 0;
 }
 
-static inline int execute(struct execution *execution, struct feed_block *block)
+/* Executes the block up to an operation and a number of instructions. 0 or a negative code. */
+static inline int execute(struct execution *execution, struct feed_block *block,
+                          const struct feed_operation *end, unsigned instructions)
 {
     int result = execution->feed->entered ? note_entry(execution, block) : 0;
     if (result == 0)
-        result = execute_operations(execution, block, block->operations + block->operation_count,
-                                    block->instruction_count);
+        result = execute_operations(execution, block, end, instructions);
     execution->thread->origin = block->origin;
-    if (block->transfer && result == 0)
-        result = feed_transfer(execution, block);
     return result;
+}
+
+static inline int execute_whole(struct execution *execution, struct feed_block *block)
+{
+    const int result = execute(execution, block, block->operations + block->operation_count,
+                               block->instruction_count);
+    return result == 0 && block->transfer ? feed_transfer(execution, block) : result;
 }
 
 static int execute_part(struct execution *execution, struct feed_block *block,
                         unsigned instructions)
 {
     const struct feed_operation *end = block->operations;
-    int result = execution->feed->entered ? note_entry(execution, block) : 0;
     while (end < block->operations + block->operation_count && end->instruction < instructions)
         end++;
-    if (result == 0)
-        result = execute_operations(execution, block, end, instructions);
-    execution->thread->origin = block->origin;
+    const int result = execute(execution, block, end, instructions);
     execution->thread->origin.ending = FEED_FLOWS;
     return result;
 }
@@ -257,7 +260,7 @@ static int take_whole(struct execution *execution, size_t count)
                 return BT_MEMORY;
             feed_leave_calls(execution, block);
         }
-        result = execute(execution, block);
+        result = execute_whole(execution, block);
         execution->entries += block->slots;
     }
     return result;
@@ -275,7 +278,7 @@ static int take_part(struct execution *execution, const struct block *part, unsi
         return BT_MEMORY;
     feed_leave_calls(execution, block);
     if (instructions >= block->instruction_count)
-        result = execute(execution, block);
+        result = execute_whole(execution, block);
     else if (instructions > 0)
         result = execute_part(execution, block, instructions);
     if (!is_known)

@@ -24,11 +24,11 @@ enum feed_ending { FEED_FLOWS, FEED_CALLS, FEED_RETURNS, FEED_JUMPS };
 
 struct feed_operation {
     uint8_t kind;         /* enum feed_operation_kind */
-    uint8_t size;         /* of a reference, in bytes */
+    uint8_t size;         /* bytes of a reference */
     bool is_head;         /* FEED_LOOPS: it begins an iteration of the innermost loop */
     uint16_t instruction; /* number of instructions of the block before it */
-    uint16_t slot;        /* of a reference: entry with the address; number of the special */
-    uint32_t mask;        /* of the entry; 0: the address is the addend */
+    uint16_t slot;        /* number of the entry with the address, or of the special */
+    uint32_t mask;        /* the address is addend + (entry & mask); 0: it is constant */
     uint32_t addend;      /* FEED_LOOPS: chain */
     struct depend_site site;
 };
@@ -37,7 +37,7 @@ struct feed_operation {
 struct feed_origin {
     uint64_t jump;     /* address of the block's last instruction */
     uint32_t function; /* number, or FUNCTION_NONE: nothing */
-    uint32_t place;    /* of the block's last instruction */
+    uint32_t place;    /* number of that instruction's place */
     uint8_t ending;    /* enum feed_ending */
 };
 
@@ -51,7 +51,7 @@ struct feed_block {
     bool begins_function;
     uint16_t instruction_count;            /* executed ones */
     uint16_t slots;                        /* number of entries */
-    struct feed_origin origin;             /* of the block after it */
+    struct feed_origin origin;             /* what the next block is entered from */
     const struct feed_operation *transfer; /* of the return address; NULL: none */
     uint32_t operation_count;
     struct feed_operation operations[];

@@ -14,6 +14,7 @@ struct step {
     bool continues; /* to the next instruction */
     bool has_jumps; /* continues at the targets that the caller knows */
     bool is_open;   /* an indirect jump without such targets */
+    bool leaves;    /* as in struct code_node */
     bool is_leader; /* begins a node */
     uint32_t node;
 };
@@ -98,6 +99,8 @@ static struct step describe(const struct walking *walking,
     }
     step.has_jumps = is_jump_of(settings, first_jump(settings, step.address), step.address);
     step.is_open = instruction->kind == DECODE_JUMP_INDIRECT && !step.has_jumps;
+    step.leaves = step.is_open || (!step.continues && !step.has_target && !step.has_jumps) ||
+                  (instruction->kind == DECODE_CONDITIONAL && !step.has_target);
     return step;
 }
 
@@ -220,6 +223,7 @@ static uint32_t make_nodes(struct walking *walking, struct code_node *nodes)
             step->node = count;
             nodes[count].end = step->end;
             nodes[count].is_open = step->is_open;
+            nodes[count].leaves = step->leaves;
             at = step->continues ? find_step(walking, step->end) : DIGRAPH_NONE;
         } while (at != DIGRAPH_NONE && !walking->steps[at].is_leader);
         count++;

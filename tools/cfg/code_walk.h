@@ -17,6 +17,8 @@
 struct code_node {
     uint64_t start, end; /* end: after its last instruction */
     bool is_open;        /* it ends with an indirect jump of which no target is known */
+    bool leaves;         /* its last instruction may end the path: a return, a trap, a jump out of
+                            the function, or an open one */
 };
 
 /* An indirect jump or a call, and where it led. */

@@ -27,6 +27,21 @@ static int keep(void *context, struct record *records, size_t count)
     return 0;
 }
 
+static int keep_entries(void *context, struct trace_expander *expander, const uint32_t *entries,
+                        size_t count, const struct block *part, unsigned instructions)
+{
+    struct exec_rig *rig = context;
+    (void)expander;
+    (void)instructions;
+    if (count == 0 && !part)
+        return 0;
+    rig->entry_count = part ? part->slots : count;
+    if (rig->entry_count > EXEC_RIG_ENTRIES)
+        rig->entry_count = EXEC_RIG_ENTRIES;
+    memcpy(rig->entries, entries, rig->entry_count * sizeof *entries);
+    return 0;
+}
+
 /* If each signal takes as long as a timer's interval, the program makes no progress. */
 static bool note(void *context, int number, void *information, void *interrupted)
 {
@@ -53,12 +68,15 @@ bool exec_rig_begin(struct exec_rig *rig, enum exec_trace trace, bool stepping, 
     struct bt_error error = {.message = ""};
     static const struct executor_operations operations = {
         .readable = readable, .put = keep, .note = note};
-    struct executor_settings settings = {.trace = trace,
-                                         .stepping = stepping,
-                                         .cache_bytes = cache_bytes,
-                                         .buffer_bytes = buffer_bytes,
-                                         .operations = &operations,
-                                         .context = rig};
+    static const struct executor_operations entry_operations = {
+        .readable = readable, .take = keep_entries, .note = note};
+    struct executor_settings settings = {
+        .trace = trace,
+        .stepping = stepping,
+        .cache_bytes = cache_bytes,
+        .buffer_bytes = buffer_bytes,
+        .operations = trace == EXEC_TRACE_OUTCOMES ? &entry_operations : &operations,
+        .context = rig};
     *rig = (struct exec_rig){
         .code = map_at(EXEC_RIG_CODE, EXEC_RIG_CODE_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC),
         .data = map_at(EXEC_RIG_DATA, EXEC_RIG_DATA_BYTES, PROT_READ | PROT_WRITE),

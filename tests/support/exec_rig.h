@@ -10,6 +10,7 @@
 #define EXEC_RIG_DATA       0x30000000u
 #define EXEC_RIG_DATA_BYTES 0x4000u
 #define EXEC_RIG_RECORDS    (1u << 20)
+#define EXEC_RIG_ENTRIES    64u
 
 #define EXEC_RIG_INTERRUPTIONS 5000u /* number of signals after which a timer is stopped */
 
@@ -19,8 +20,10 @@ struct exec_rig {
     struct exec_thread *thread;
     struct executor *executor;
     struct record *records;
-    size_t count;           /* records kept, at most EXEC_RIG_RECORDS */
-    uint64_t total;         /* all records */
+    size_t count;                       /* records kept, at most EXEC_RIG_RECORDS */
+    uint64_t total;                     /* all records */
+    uint32_t entries[EXEC_RIG_ENTRIES]; /* the last ones, with EXEC_TRACE_OUTCOMES: no records */
+    size_t entry_count;
     unsigned interruptions; /* number of signals sent to exec_signal_entry() */
 };
 

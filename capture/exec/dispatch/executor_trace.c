@@ -59,7 +59,7 @@ bool executor_has_pointer(const struct executor *executor)
 static bool has_entries(const struct executor *executor)
 {
     return executor->settings.trace == EXEC_TRACE_FETCHES ||
-           executor->settings.trace == EXEC_TRACE_ALL;
+           exec_trace_has_addresses(executor->settings.trace);
 }
 
 void executor_consume(struct executor *executor, const uint8_t *end)

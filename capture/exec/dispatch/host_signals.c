@@ -98,7 +98,7 @@ static bool finish_repeated(struct executor *executor, const struct block *block
     const struct pc_map_entry *entry = &block->pc_map[at];
     const struct special *special = &block->specials[entry->specials];
     uint32_t *entries = (uint32_t *)(uintptr_t)registers[context_registers[block->pointer]];
-    if (executor->settings.trace != EXEC_TRACE_ALL)
+    if (!exec_trace_has_addresses(executor->settings.trace))
         return entry->repeated && offset == entry->code &&
                (uint32_t)executor->thread->jump != (uint32_t)registers[REG_RCX];
     if (offset != entry->code || entry->specials >= block->special_count ||

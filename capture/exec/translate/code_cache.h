@@ -69,6 +69,14 @@ struct special {
     struct decode_access access[2];
 };
 
+/* The entry with what a conditional instruction has done; in traces with outcomes. */
+struct outcome_slot {
+    uint16_t instruction; /* number of the block's instructions before it */
+    uint16_t slot;
+    uint8_t kind; /* enum outcome_kind; except for OUTCOME_COUNT only the lowest byte is valid, 0 or
+                     1 */
+};
+
 /* Maps an offset in translated code to an instruction of the program, for faults and signals. */
 struct pc_map_entry {
     uint16_t traced;   /* offset in the code of what writes its entries */
@@ -110,7 +118,7 @@ struct block {
     uint8_t *code_end;
     uint16_t advance; /* offset in the code after the pointer was advanced */
     uint16_t bytes;   /* by which the pointer is advanced */
-    uint16_t special_count, pc_map_count;
+    uint16_t special_count, pc_map_count, outcome_count;
     struct exit *incoming;
     struct block *cuts; /* shorter blocks of the same code; linked by next_at_hash */
     struct block
@@ -118,6 +126,7 @@ struct block {
     struct record *records; /* of one execution, before data addresses are patched */
     uint16_t *through_fs;   /* numbers of records to whose address the base of fs is added */
     struct special *specials;
+    struct outcome_slot *outcomes; /* in order */
     struct pc_map_entry *pc_map;
 };
 

@@ -330,6 +330,7 @@ static bool keep_knowledge(struct translator *translator)
     block->patch_count = (uint16_t)translator->patch_count;
     block->through_fs_count = (uint16_t)translator->through_fs_count;
     block->special_count = (uint16_t)translator->special_count;
+    block->outcome_count = (uint16_t)translator->outcome_count;
     block->records =
         copy(cache, translator->records, translator->record_count, sizeof(struct record));
     block->patches =
@@ -339,8 +340,10 @@ static bool keep_knowledge(struct translator *translator)
     block->specials =
         copy(cache, translator->specials, translator->special_count, sizeof(struct special));
     block->pc_map = copy(cache, translator->pc_map, translator->count, sizeof(struct pc_map_entry));
+    block->outcomes =
+        copy(cache, translator->outcomes, translator->outcome_count, sizeof(struct outcome_slot));
     return block->records && block->patches && block->through_fs && block->specials &&
-           block->pc_map;
+           block->outcomes && block->pc_map;
 }
 
 struct block *translate(struct translator *translator, uint64_t address, unsigned limit,

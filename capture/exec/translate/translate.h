@@ -10,10 +10,17 @@
 /* What a block writes into the trace buffer. */
 enum exec_trace {
     EXEC_TRACE_NONE,
-    EXEC_TRACE_FETCHES, /* the block's number */
-    EXEC_TRACE_ALL,     /* the block's number and the addresses of its data references */
-    EXEC_TRACE_COUNT    /* no entries: one byte for each instruction */
+    EXEC_TRACE_FETCHES,  /* the block's number */
+    EXEC_TRACE_ALL,      /* the block's number and the addresses of its data references */
+    EXEC_TRACE_OUTCOMES, /* the same, and what conditional instructions have done: outcome.h */
+    EXEC_TRACE_COUNT     /* no entries: one byte for each instruction */
 };
+
+/* Whether the trace has the addresses of data references. */
+static inline bool exec_trace_has_addresses(enum exec_trace trace)
+{
+    return trace == EXEC_TRACE_ALL || trace == EXEC_TRACE_OUTCOMES;
+}
 
 /* Number of readable bytes of code from an address on; 0: none. */
 typedef size_t exec_readable_function(void *context, uint64_t address);

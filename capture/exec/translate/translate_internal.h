@@ -44,7 +44,8 @@ struct translator {
     uint16_t through_fs[TRANSLATE_RECORDS];
     struct special specials[TRANSLATE_SPECIALS];
     struct pc_map_entry pc_map[CODE_CACHE_INSTRUCTIONS];
-    unsigned record_count, patch_count, through_fs_count, special_count;
+    struct outcome_slot outcomes[CODE_CACHE_INSTRUCTIONS];
+    unsigned record_count, patch_count, through_fs_count, special_count, outcome_count;
 };
 
 /* Emits the first entry of a block: its number. */

@@ -1,3 +1,4 @@
+#include "capture/exec/translate/outcome.h"
 #include "capture/exec/translate/translate_internal.h"
 
 #define CHUNK 64u /* larger accesses (fxsave) become several references */
@@ -5,6 +6,8 @@
 #define ENTRY 4u /* bytes */
 
 #define XSAVE_HEADER 512 /* offset in the area */
+
+#define SETCC 0x0f90u /* opcode of condition 0 */
 
 static int32_t displacement_of(unsigned slot)
 {
@@ -282,6 +285,27 @@ static void trace_repeated(struct translator *translator,
     }
 }
 
+/* What a conditional instruction has done, before or after it. */
+static void store_outcome(struct translator *translator,
+                          const struct decode_instruction *instruction, bool is_after)
+{
+    const struct outcome outcome = outcome_of(instruction);
+    const uint8_t pointer = translator->block->pointer;
+    const struct emit_memory slot = emit_memory_at(pointer, displacement_of(translator->slots));
+    if (translator->trace != EXEC_TRACE_OUTCOMES || outcome.kind == OUTCOME_NONE ||
+        outcome_is_after(outcome.kind) != is_after)
+        return;
+    translator->outcomes[translator->outcome_count++] =
+        (struct outcome_slot){.instruction = (uint16_t)(translator->block->instructions - is_after),
+                              .slot = (uint16_t)translator->slots,
+                              .kind = outcome.kind};
+    if (outcome.kind == OUTCOME_COUNT)
+        emit_store32(&translator->emitter, pointer, slot.displacement, DECODE_RCX);
+    else
+        emit_with_memory(&translator->emitter, SETCC + outcome.condition, false, 0, &slot);
+    translator->slots++;
+}
+
 /* --- interface ---------------------------------------------------------------------------------
  */
 
@@ -291,6 +315,7 @@ void translate_trace_begin(struct translator *translator)
     translator->known_count = 0;
     translator->record_count = translator->patch_count = 0;
     translator->through_fs_count = translator->special_count = 0;
+    translator->outcome_count = 0;
     for (unsigned i = 0; i < DECODE_REGISTERS; i++)
         translator->moved[i] = 0;
     if (translator->trace != EXEC_TRACE_NONE)
@@ -303,17 +328,18 @@ void translate_trace_before(struct translator *translator,
 {
     unsigned slots[DECODE_ACCESSES];
     uint32_t addends[DECODE_ACCESSES];
-    if (instruction->repeated && translator->trace != EXEC_TRACE_ALL)
+    if (instruction->repeated && !exec_trace_has_addresses(translator->trace))
         emit_save(&translator->emitter, EXEC_THREAD_JUMP, DECODE_RCX); /* finish_repeated() */
     if (translator->trace == EXEC_TRACE_NONE)
         return;
     add_record(translator, (uint32_t)instruction->address, REQUEST_FETCH, instruction->size);
-    if (translator->trace != EXEC_TRACE_ALL)
+    if (!exec_trace_has_addresses(translator->trace))
         return;
     if (instruction->repeated) {
         trace_repeated(translator, instruction);
         return;
     }
+    store_outcome(translator, instruction, false);
     for (unsigned i = 0; i < instruction->access_count; i++) {
         const struct decode_access *access = &instruction->accesses[i];
         if (access->form == DECODE_PLAIN) {
@@ -338,7 +364,7 @@ void translate_trace_before(struct translator *translator,
 void translate_trace_after(struct translator *translator,
                            const struct decode_instruction *instruction)
 {
-    if (translator->trace != EXEC_TRACE_ALL)
+    if (!exec_trace_has_addresses(translator->trace))
         return;
     if (instruction->repeated) {
         store_entry(translator, DECODE_RCX);
@@ -346,12 +372,13 @@ void translate_trace_after(struct translator *translator,
     }
     if (instruction->access_count > 0 && instruction->accesses[0].form == DECODE_XSAVE)
         store_header(translator, &instruction->accesses[0]);
+    store_outcome(translator, instruction, true);
     note_changes(translator, instruction);
 }
 
 unsigned translate_trace_slots(const struct decode_instruction *instruction)
 {
-    unsigned slots = 5; /* rep */
+    unsigned slots = 5; /* rep; an outcome */
     for (unsigned i = 0; i < instruction->access_count; i++)
         slots += instruction->accesses[i].form == DECODE_PLAIN ? 1 : 3 + 2 * CHUNK / ENTRY;
     return slots;

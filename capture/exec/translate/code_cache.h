@@ -73,8 +73,7 @@ struct special {
 struct outcome_slot {
     uint16_t instruction; /* number of the block's instructions before it */
     uint16_t slot;
-    uint8_t kind; /* enum outcome_kind; except for OUTCOME_COUNT only the lowest byte is valid, 0 or
-                     1 */
+    uint8_t mask; /* entry & mask: 0 if the condition was false, or the count 0 */
 };
 
 /* Maps an offset in translated code to an instruction of the program, for faults and signals. */

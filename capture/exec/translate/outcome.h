@@ -19,6 +19,7 @@ enum outcome_kind {
 struct outcome {
     uint8_t kind;      /* enum outcome_kind */
     uint8_t condition; /* of the flags, as encoded in jcc (Intel SDM, volume 1, appendix B) */
+    uint8_t mask;      /* bits of the outcome that count: 1; of a count 31 or 63 */
 };
 
 /* Whether it is known only after the instruction. */

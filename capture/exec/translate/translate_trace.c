@@ -298,7 +298,7 @@ static void store_outcome(struct translator *translator,
     translator->outcomes[translator->outcome_count++] =
         (struct outcome_slot){.instruction = (uint16_t)(translator->block->instructions - is_after),
                               .slot = (uint16_t)translator->slots,
-                              .kind = outcome.kind};
+                              .mask = outcome.mask};
     if (outcome.kind == OUTCOME_COUNT)
         emit_store32(&translator->emitter, pointer, slot.displacement, DECODE_RCX);
     else

@@ -53,6 +53,9 @@ static void test_kinds(void)
         const struct outcome outcome = outcome_of_bytes(forms[i].bytes, forms[i].size);
         CU_ASSERT_EQUAL(outcome.kind, forms[i].kind);
         CU_ASSERT_EQUAL(outcome.condition, forms[i].condition);
+        CU_ASSERT_EQUAL(outcome.mask, forms[i].kind != OUTCOME_COUNT       ? 1
+                                      : (forms[i].bytes[0] & 0xf8) == 0x48 ? 63
+                                                                           : 31);
     }
 }
 

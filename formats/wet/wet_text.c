@@ -33,7 +33,7 @@ static char *put_name(char *out, const char *name)
 {
     if (!name || !*name)
         return put_text(out, "?");
-    for (unsigned i = 0; name[i] && i < WET_TEXT_NAME_BYTES; i++) {
+    for (unsigned i = 0; i < WET_TEXT_NAME_BYTES && name[i]; i++) {
         const unsigned char character = (unsigned char)name[i];
         if (character > ' ' && character != 0x7f && character != '\\') {
             *out++ = name[i];

@@ -183,9 +183,10 @@ static bool shifts_by_nothing(const struct data_flow_making *making)
         ZYDIS_MNEMONIC_ROL, ZYDIS_MNEMONIC_ROR,  ZYDIS_MNEMONIC_RCL,
         ZYDIS_MNEMONIC_RCR, ZYDIS_MNEMONIC_SHLD, ZYDIS_MNEMONIC_SHRD};
     const ZydisDecodedInstruction *instruction = &making->instruction;
+    if (!IS_AMONG(instruction->mnemonic, shifts) || instruction->operand_count_visible == 0)
+        return false;
     const ZydisDecodedOperand *count = &making->operands[instruction->operand_count_visible - 1];
-    return IS_AMONG(instruction->mnemonic, shifts) && instruction->operand_count_visible > 0 &&
-           count->type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
+    return count->type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
            (count->imm.value.u & (making->operands[0].size == 64 ? 63 : 31)) == 0;
 }
 

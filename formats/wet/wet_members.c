@@ -93,7 +93,7 @@ int wet_member_get(struct wet_member *member, const uint8_t *bytes, size_t size,
                                   .content_bytes = bytes_get32(bytes + AT_CONTENT_BYTES),
                                   .first = bytes_get64(bytes + AT_FIRST),
                                   .instructions = bytes_get64(bytes + AT_INSTRUCTIONS)};
-    if (bytes[AT_KIND] < WET_MEMBER_HEADER || bytes[AT_KIND] > WET_MEMBER_CLOSING ||
+    if (bytes[AT_KIND] < WET_MEMBER_HEADER || bytes[AT_KIND] > WET_MEMBER_CODE ||
         member->member_bytes < WET_MEMBER_HEADER_BYTES + GZIP_TRAILER_BYTES ||
         member->content_bytes > WET_MEMBER_CONTENT_MAX)
         return bt_fail(error, BT_DATA, "the header of a member has values that cannot be");

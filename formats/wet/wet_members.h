@@ -12,7 +12,12 @@
 #define WET_MEMBER_HEADER_BYTES 80u                 /* of the gzip header with its extra field */
 #define WET_MEMBER_CONTENT_MAX  (UINT32_C(1) << 30) /* bytes, before compression */
 
-enum wet_member_kind { WET_MEMBER_HEADER = 1, WET_MEMBER_CHUNK = 2, WET_MEMBER_CLOSING = 3 };
+enum wet_member_kind {
+    WET_MEMBER_HEADER = 1,
+    WET_MEMBER_CHUNK,
+    WET_MEMBER_CLOSING,
+    WET_MEMBER_CODE /* what the chunk after it needs: wet_code.h */
+};
 
 struct wet_member {
     enum wet_member_kind kind;

@@ -109,8 +109,8 @@ int64_t wet_code_add_edge(struct wet_code *code, uint32_t from, uint32_t to)
     return (int64_t)code->edge_count++;
 }
 
-int64_t wet_code_add_range(struct wet_code *code, uint64_t address, const uint8_t *bytes,
-                           uint32_t size)
+int64_t wet_code_add_range(struct wet_code *code, uint64_t address, uint32_t function,
+                           const uint8_t *bytes, uint32_t size)
 {
     struct wet_range *larger =
         room(code->ranges, &code->range_capacity, code->range_count, sizeof *larger);
@@ -123,8 +123,8 @@ int64_t wet_code_add_range(struct wet_code *code, uint64_t address, const uint8_
         return BT_MEMORY;
     code->range_bytes = more;
     memcpy(more + code->range_byte_count, bytes, size);
-    larger[code->range_count] =
-        (struct wet_range){.address = address, .bytes = code->range_byte_count, .size = size};
+    larger[code->range_count] = (struct wet_range){
+        .address = address, .function = function, .bytes = code->range_byte_count, .size = size};
     code->range_byte_count += size;
     return (int64_t)code->range_count++;
 }
@@ -194,6 +194,7 @@ static void put_edges(const struct wet_code *code, struct wet_bytes *to)
     for (size_t i = code->written.ranges; i < code->range_count; i++) {
         const struct wet_range *range = &code->ranges[i];
         wet_bytes_put(to, range->address);
+        wet_bytes_put(to, range->function);
         wet_bytes_put(to, range->size);
         wet_bytes_append(to, code->range_bytes + range->bytes, range->size);
     }
@@ -353,12 +354,13 @@ static int get_edges(struct wet_code *code, struct wet_cursor *from)
         if (wet_code_add_edge(code, (uint32_t)source, (uint32_t)last) < 0)
             return BT_MEMORY;
     }
-    for (uint64_t left = get_count(from, 2); left > 0; left--) {
-        const uint64_t address = wet_cursor_get(from), size = wet_cursor_get(from);
+    for (uint64_t left = get_count(from, 4); left > 0; left--) {
+        const uint64_t address = wet_cursor_get(from), function = wet_cursor_get(from);
+        const uint64_t size = wet_cursor_get(from);
         const uint8_t *bytes = get_bytes(from, size);
-        if (!bytes || size == 0 || size > UINT32_MAX)
+        if (!bytes || size == 0 || size > UINT32_MAX || function >= code->function_count)
             return BT_DATA;
-        if (wet_code_add_range(code, address, bytes, (uint32_t)size) < 0)
+        if (wet_code_add_range(code, address, (uint32_t)function, bytes, (uint32_t)size) < 0)
             return BT_MEMORY;
     }
     return 0;

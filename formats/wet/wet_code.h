@@ -43,10 +43,11 @@ struct wet_edge {
     uint32_t to;   /* id of the first instruction */
 };
 
-/* Bytes of code that was not executed. */
+/* Bytes of code of a function that was not executed. */
 struct wet_range {
     uint64_t address;
-    size_t bytes; /* offset in range_bytes */
+    uint32_t function; /* number */
+    size_t bytes;      /* offset in range_bytes */
     uint32_t size;
 };
 
@@ -87,8 +88,8 @@ int64_t wet_code_add_function(struct wet_code *code, uint64_t start, const char 
 int64_t wet_code_add_file(struct wet_code *code, const char *path);
 int64_t wet_code_add_block(struct wet_code *code, const uint32_t *ids, uint32_t count);
 int64_t wet_code_add_edge(struct wet_code *code, uint32_t from, uint32_t to);
-int64_t wet_code_add_range(struct wet_code *code, uint64_t address, const uint8_t *bytes,
-                           uint32_t size);
+int64_t wet_code_add_range(struct wet_code *code, uint64_t address, uint32_t function,
+                           const uint8_t *bytes, uint32_t size);
 
 /* The ids of a block. */
 static inline const uint32_t *wet_code_ids(const struct wet_code *code, uint32_t block)

@@ -217,12 +217,19 @@ static int read_label(struct wet_replay *replay, uint32_t id, uint32_t operand, 
 {
     const uint32_t port = replay->trace->first_port[id] + operand;
     struct wet_cursor *from = &replay->label_cursors[port];
-    const size_t before = replay->writers.count;
-    int result = wet_port_get(&replay->ports[port], instance, replay->last_id, replay->counts, from,
-                              &replay->writers);
-    if (result == 0 && !(replay->wanted & WET_WANTS_MEMORY))
-        replay->writers.count = before;
-    return result;
+    struct wet_ranges *label = &replay->label, *writers = &replay->writers;
+    const int result =
+        wet_port_get(&replay->ports[port], instance, replay->last_id, replay->counts, from, label);
+    if (result < 0 || label->count == 0)
+        return result;
+    struct wet_writers *larger = grow_array(writers->ranges, &writers->capacity,
+                                            writers->count + label->count, sizeof *larger);
+    if (!larger)
+        return BT_MEMORY;
+    writers->ranges = larger;
+    memcpy(larger + writers->count, label->ranges, label->count * sizeof *larger);
+    writers->count += label->count;
+    return 0;
 }
 
 /* Finds the writers of the data ports. */
@@ -501,6 +508,7 @@ void wet_replay_free(struct wet_replay *replay)
     free(replay->label_cursors);
     free(replay->left);
     free(replay->writers.ranges);
+    free(replay->label.ranges);
     wet_sequence_clear(&replay->sequence);
     wet_chunk_clear(&replay->chunk);
     wet_values_free(replay);

@@ -49,6 +49,7 @@ struct wet_replay {
 
     /* of the current instruction */
     struct wet_ranges writers;
+    struct wet_ranges label; /* of one memory port */
     uint32_t ends[DATA_FLOW_PARTS];
 
     struct wet_replay_values *values; /* NULL: not wanted */

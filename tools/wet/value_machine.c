@@ -221,10 +221,34 @@ uint64_t value_machine_guess(struct value_machine *machine, const struct value_r
     }
 }
 
+/* What the operand in memory was, if that follows from the result. */
+static bool invert(const struct value_thread *thread, const struct value_rule *rule, uint64_t value,
+                   uint64_t *operand)
+{
+    const uint64_t first = thread->registers[rule->first] >> rule->first_shift;
+    switch (rule->operation) {
+    case VALUE_ADD:
+        *operand = value - first;
+        return true;
+    case VALUE_SUB:
+        *operand = first - value;
+        return true;
+    case VALUE_XOR:
+        *operand = value ^ first;
+        return true;
+    case VALUE_OR:
+    case VALUE_AND: /* at least these bits, or perhaps */
+        *operand = value;
+        return true;
+    default:
+        return false;
+    }
+}
+
 void value_machine_learn(struct value_machine *machine, const struct value_rule *rule,
                          uint64_t value)
 {
-    uint64_t *registers = machine->thread->registers;
+    uint64_t *registers = machine->thread->registers, operand;
     if (rule->marks & VALUE_LOADS_WHOLE) {
         value_memory_write(&machine->memory, machine->address, value, rule->second_width);
     } else if (rule->operation == VALUE_MOVE && rule->second != VALUE_NO_INPUT &&
@@ -233,9 +257,9 @@ void value_machine_learn(struct value_machine *machine, const struct value_rule 
     } else if (rule->operation == VALUE_ADDRESS && rule->width == 8 &&
                rule->base != VALUE_NO_INPUT && rule->index == VALUE_NO_INPUT) {
         registers[rule->base] = value - (uint64_t)rule->displacement;
-    } else if (rule->operation == VALUE_ADD && rule->marks & VALUE_SECOND_MEMORY) {
-        value_memory_write(&machine->memory, machine->address,
-                           value - (registers[rule->first] >> rule->first_shift), rule->width);
+    } else if (rule->marks & VALUE_SECOND_MEMORY && rule->operation < VALUE_VECTOR &&
+               rule->place != VALUE_TO_MEMORY && invert(machine->thread, rule, value, &operand)) {
+        value_memory_write(&machine->memory, machine->address, operand, rule->width);
     }
 }
 

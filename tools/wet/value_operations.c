@@ -376,6 +376,24 @@ bool value_operation_is_float(unsigned mnemonic)
     return false;
 }
 
+uint8_t value_operation_element(unsigned mnemonic)
+{
+    switch (mnemonic) {
+    case ZYDIS_MNEMONIC_VPBROADCASTB:
+        return 1;
+    case ZYDIS_MNEMONIC_VPBROADCASTW:
+        return 2;
+    case ZYDIS_MNEMONIC_VPBROADCASTD:
+    case ZYDIS_MNEMONIC_VBROADCASTSS:
+        return 4;
+    case ZYDIS_MNEMONIC_VBROADCASTF128:
+    case ZYDIS_MNEMONIC_VBROADCASTI128:
+        return 16;
+    default:
+        return 8;
+    }
+}
+
 uint8_t value_operation_condition(unsigned mnemonic)
 {
     for (size_t i = 0; i < COUNT(conditions); i++)

@@ -11,6 +11,9 @@ uint8_t value_operation_of(unsigned mnemonic);
 /* Whether a scalar operation is one of floats, not doubles: addss, cvtsi2ss. */
 bool value_operation_is_float(unsigned mnemonic);
 
+/* Bytes of the element that a broadcast repeats. */
+uint8_t value_operation_element(unsigned mnemonic);
+
 /* The condition of setcc as in its encoding. */
 uint8_t value_operation_condition(unsigned mnemonic);
 

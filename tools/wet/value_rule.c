@@ -154,6 +154,17 @@ static void set_vector(struct making *making)
         rule->first = 0;
     if (is_general(found[count - 1]) && rule->operation == VALUE_LANES_MOVE)
         rule->operation = VALUE_LANES_FROM_GENERAL;
+    if (is_general(found[count - 1]) && rule->operation == VALUE_LANES_REPEAT)
+        rule->operation = VALUE_LANES_REPEAT_GENERAL;
+    if (rule->operation == VALUE_LANES_REPEAT || rule->operation == VALUE_LANES_REPEAT_GENERAL)
+        rule->second_width = value_operation_element(making->instruction.mnemonic);
+}
+
+/* vmovlps and vmovlpd from memory take the upper half from another register. */
+static bool is_merged_load(const struct making *making)
+{
+    return making->instruction.mnemonic == ZYDIS_MNEMONIC_VMOVLPS ||
+           making->instruction.mnemonic == ZYDIS_MNEMONIC_VMOVLPD;
 }
 
 static void fix_vector(struct making *making)
@@ -162,7 +173,7 @@ static void fix_vector(struct making *making)
     const bool is_loaded = rule->marks & VALUE_SECOND_MEMORY;
     switch (rule->operation) {
     case VALUE_LANES_MERGE: /* from and to memory nothing is merged */
-        if (is_loaded || rule->place == VALUE_TO_MEMORY)
+        if (rule->place == VALUE_TO_MEMORY || (is_loaded && !is_merged_load(making)))
             rule->operation = VALUE_LANES_MOVE;
         else
             rule->second_width = making->instruction.mnemonic == ZYDIS_MNEMONIC_MOVSS ||
@@ -176,6 +187,8 @@ static void fix_vector(struct making *making)
     case VALUE_LANES_TO_UPPER:
         if (rule->place == VALUE_TO_MEMORY)
             rule->operation = VALUE_LANES_FROM_UPPER;
+        else if (is_loaded && rule->size == 8)
+            rule->marks |= VALUE_LOADS_WHOLE;
         break;
     case VALUE_LANES_FLOAT_ADD:
     case VALUE_LANES_FLOAT_SUB:
@@ -231,6 +244,16 @@ static void fix_general(struct making *making)
     case VALUE_MOVE_SIGNED:
         if (rule->marks & VALUE_SECOND_MEMORY && rule->place != VALUE_TO_MEMORY)
             rule->marks |= VALUE_LOADS_WHOLE;
+        break;
+    case VALUE_IMUL:
+        if (making->instruction.operand_count_visible > 1)
+            break;
+        rule->operation = VALUE_IMUL_WIDE;
+        /* fall through */
+    case VALUE_MUL_WIDE:
+        rule->first = DECODE_RAX;
+        rule->first_shift = 0;
+        rule->marks &= (uint8_t)~VALUE_FIRST_MEMORY;
         break;
     case VALUE_SET:
         rule->condition = value_operation_condition(making->instruction.mnemonic);

@@ -121,7 +121,7 @@ static void move(const struct operands *operands, const struct value_rule *rule,
         memcpy(result, second, bytes);
     else if (rule->operation == VALUE_LANES_TO_UPPER && rule->offset != 0)
         result[0] = second[0]; /* the value is the upper half alone */
-    else if (rule->operation == VALUE_LANES_REPEAT)
+    else if (rule->operation >= VALUE_LANES_REPEAT)
         for (unsigned at = bytes; at < 8 * WORDS; at += bytes)
             memcpy((uint8_t *)result + at, second, bytes);
 }
@@ -325,7 +325,7 @@ uint64_t value_vector(struct value_machine *machine, const struct value_rule *ru
     uint64_t *result = machine->words;
     struct operands operands;
     load(machine, rule, &operands);
-    if (operation <= VALUE_LANES_REPEAT) {
+    if (operation <= VALUE_LANES_REPEAT_GENERAL) {
         move(&operands, rule, result);
     } else if (operation <= VALUE_LANES_XOR) {
         bitwise(&operands, operation, result);

@@ -18,6 +18,7 @@ enum value_lanes {
     VALUE_LANES_FROM_UPPER, /* its upper half, as the lower one: movhlps, movhps to memory */
     VALUE_LANES_TO_UPPER,   /* its lower half, as the upper one: movlhps, movhps */
     VALUE_LANES_REPEAT,     /* its lowest bytes, as often as there is room: broadcasts */
+    VALUE_LANES_REPEAT_GENERAL,
     VALUE_LANES_AND,
     VALUE_LANES_AND_NOT,
     VALUE_LANES_OR,

@@ -195,10 +195,6 @@ static uint64_t guess_shift(struct value_thread *thread, const struct value_rule
     case VALUE_ROR:
     case VALUE_RORX:
         return rotate(first, width, 8 * width - count % (8 * width));
-    case VALUE_SHLX:
-        return first << count;
-    case VALUE_SHRX:
-        return value_cut(first, width) >> count;
     case VALUE_SARX: {
         const uint64_t extended = (uint64_t)extend(first, width);
         return extended >> count | (extended >> 63 && count ? ~(UINT64_MAX >> count) : 0);

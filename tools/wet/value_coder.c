@@ -206,14 +206,6 @@ static int put_wrong(struct value_coder *coder, struct value_rule *rule, uint64_
     return written(coder);
 }
 
-/* The value, with zeros after it. */
-static inline uint64_t read_value(const uint8_t *value, unsigned size)
-{
-    uint64_t number = 0;
-    memcpy(&number, value, size);
-    return number;
-}
-
 static int put_wide(struct value_coder *coder, struct value_rule *rule, const uint8_t *bytes)
 {
     uint64_t value[8] = {0};
@@ -246,30 +238,42 @@ static int put_wide(struct value_coder *coder, struct value_rule *rule, const ui
     return written(coder);
 }
 
-int value_coder_put(struct value_coder *coder, struct value_rule *rule, bool defines,
-                    const uint8_t *bytes)
+/* What is not guessed by the machine, or wrong. */
+static __attribute__((noinline)) int put_other(struct value_coder *coder, struct value_rule *rule,
+                                               uint64_t value, uint64_t guess)
 {
-    if (!defines && rule->size != 0)
-        return 0;
-    const uint64_t guess = value_machine_guess(&coder->machine, rule);
     int result = 0;
-    if (rule->size == 0)
-        return 0;
-    if (rule->size > 8)
-        return put_wide(coder, rule, bytes);
-    const uint64_t value = read_value(bytes, rule->size);
-    const uint64_t predicted =
-        rule->choice == VALUE_BY_MACHINE ? guess : predict(coder, rule, rule->choice);
-    const uint64_t cut = value_cut(guess, rule->size);
-    if (value_cut(predicted, rule->size) == value)
+    if (rule->choice != VALUE_BY_MACHINE &&
+        value_cut(predict(coder, rule, rule->choice), rule->size) == value)
         coder->run++;
     else
-        result = put_wrong(coder, rule, value, cut);
-    if (cut != value)
+        result = put_wrong(coder, rule, value, guess);
+    if (guess != value)
         value_machine_learn(&coder->machine, rule, value);
     learn(coder, rule, value);
     value_machine_settle(&coder->machine, rule, value);
     return result;
+}
+
+int value_coder_put(struct value_coder *coder, struct value_rule *rule, bool defines,
+                    const uint8_t *bytes)
+{
+    uint64_t value;
+    if (!defines && rule->size != 0)
+        return 0;
+    const uint64_t guess = value_machine_guess(&coder->machine, rule);
+    if (rule->size == 0)
+        return 0;
+    if (rule->size > 8)
+        return put_wide(coder, rule, bytes);
+    memcpy(&value, bytes, 8);
+    value = value_cut(value, rule->size);
+    if (rule->choice == VALUE_BY_MACHINE && value_cut(guess, rule->size) == value) {
+        coder->run++;
+        value_machine_settle(&coder->machine, rule, value);
+        return 0;
+    }
+    return put_other(coder, rule, value, value_cut(guess, rule->size));
 }
 
 int value_coder_finish(struct value_coder *coder)
@@ -322,7 +326,8 @@ static int get_literal(struct value_coder *coder, int symbol, uint64_t base, uns
     struct wet_cursor *from = &coder->from[STREAM_BYTES];
     if (symbol < (int)LITERAL || length > size || (size_t)(from->end - from->at) < length)
         return BT_DATA;
-    *value = read_value(from->at, length);
+    *value = 0;
+    memcpy(value, from->at, length);
     from->at += length;
     if (is_difference)
         *value = value_cut(base + wet_unzigzag(*value), size);
@@ -383,32 +388,39 @@ static int get_wide(struct value_coder *coder, struct value_rule *rule, uint8_t 
     return 0;
 }
 
+static __attribute__((noinline)) int get_other(struct value_coder *coder, struct value_rule *rule,
+                                               bool is_right, uint64_t guess, uint64_t *value)
+{
+    if (is_right)
+        *value = value_cut(predict(coder, rule, rule->choice), rule->size);
+    else if (get_wrong(coder, rule, guess, value) != 0)
+        return BT_DATA;
+    if (guess != *value)
+        value_machine_learn(&coder->machine, rule, *value);
+    learn(coder, rule, *value);
+    value_machine_settle(&coder->machine, rule, *value);
+    return 0;
+}
+
 int value_coder_get(struct value_coder *coder, struct value_rule *rule, bool defines,
                     uint8_t bytes[VALUE_BYTES])
 {
     if (!defines && rule->size != 0)
         return 0;
-    const uint64_t guess = value_machine_guess(&coder->machine, rule);
+    uint64_t value = value_machine_guess(&coder->machine, rule);
     if (rule->size == 0)
         return 0;
     if (rule->size > 8)
         return get_wide(coder, rule, bytes);
-    const uint64_t cut = value_cut(guess, rule->size);
+    value = value_cut(value, rule->size);
     const int is_right = next_is_right(coder);
-    uint64_t value = cut;
     if (is_right < 0)
         return is_right;
-    if (!is_right) {
-        if (get_wrong(coder, rule, cut, &value) != 0)
-            return BT_DATA;
-    } else if (rule->choice != VALUE_BY_MACHINE) {
-        value = value_cut(predict(coder, rule, rule->choice), rule->size);
-    }
-    if (cut != value)
-        value_machine_learn(&coder->machine, rule, value);
-    learn(coder, rule, value);
-    value_machine_settle(&coder->machine, rule, value);
-    memcpy(bytes, &value, rule->size);
+    if (is_right && rule->choice == VALUE_BY_MACHINE)
+        value_machine_settle(&coder->machine, rule, value);
+    else if (get_other(coder, rule, is_right, value, &value) != 0)
+        return BT_DATA;
+    memcpy(bytes, &value, 8);
     return 0;
 }
 

@@ -41,9 +41,9 @@ void value_coder_write_to(struct value_coder *coder, struct wet_bytes *streams);
 
 /*
  * The current thread executed the instruction of the rule, and its value is rule->size bytes; if
- * the rule has a value. `defines` false: it has not defined it (doc/wet.md, "Conditional
- * definitions"), and there is none. Of a system call only value_coder_put_result() takes the value.
- * 0 or BT_MEMORY.
+ * the rule has a value. Eight bytes may be read, if the value has less. `defines` false: it has not
+ * defined it (doc/wet.md, "Conditional definitions"), and there is none. Of a system call only
+ * value_coder_put_result() takes the value. 0 or BT_MEMORY.
  */
 int value_coder_put(struct value_coder *coder, struct value_rule *rule, bool defines,
                     const uint8_t *value);
@@ -60,8 +60,8 @@ int value_coder_finish(struct value_coder *coder);
 /* Where the next values are: VALUE_STREAMS elements, borrowed until the next call. */
 void value_coder_read_from(struct value_coder *coder, struct wet_cursor *streams);
 
-/* As value_coder_put(): fills rule->size bytes. 0, or BT_DATA: the streams have no more values, or
- * other bytes. */
+/* As value_coder_put(): sets the first rule->size bytes; others change, too. 0, or BT_DATA: the
+ * streams have no more values, or other bytes. */
 int value_coder_get(struct value_coder *coder, struct value_rule *rule, bool defines,
                     uint8_t value[VALUE_BYTES]);
 

@@ -10,19 +10,6 @@
 /* --- operands ----------------------------------------------------------------------------------
  */
 
-static uint64_t address_of(const struct value_machine *machine, const struct value_rule *rule)
-{
-    const struct value_thread *thread = machine->thread;
-    uint64_t address = thread->registers[rule->base] +
-                       (thread->registers[rule->index] << rule->scale) +
-                       (uint64_t)rule->displacement;
-    if (rule->marks & VALUE_NARROW)
-        address = (uint32_t)address;
-    if (rule->marks & VALUE_FS)
-        address ^= thread->space;
-    return address;
-}
-
 /* Writes a register as an instruction of this width does. */
 static void set_register(struct value_thread *thread, unsigned number, unsigned shift,
                          unsigned width, uint64_t value)
@@ -37,20 +24,6 @@ static void set_register(struct value_thread *thread, unsigned number, unsigned 
 
 /* --- stack and strings -------------------------------------------------------------------------
  */
-
-static void push(struct value_machine *machine, unsigned width)
-{
-    machine->thread->registers[DECODE_RSP] -= width;
-    machine->address = machine->thread->registers[DECODE_RSP];
-}
-
-static uint64_t pop(struct value_machine *machine, unsigned width)
-{
-    const uint64_t value =
-        value_memory_read(&machine->memory, machine->thread->registers[DECODE_RSP]);
-    machine->thread->registers[DECODE_RSP] += width;
-    return value;
-}
 
 static uint64_t leave(struct value_machine *machine)
 {
@@ -148,20 +121,10 @@ static uint64_t guess_exchange(struct value_machine *machine, const struct value
 /* --- all ---------------------------------------------------------------------------------------
  */
 
-static uint64_t guess_other(struct value_machine *machine, const struct value_rule *rule,
-                            uint64_t first, uint64_t second)
+static uint64_t guess_special(struct value_machine *machine, const struct value_rule *rule,
+                              uint64_t first, uint64_t second)
 {
     switch (rule->operation) {
-    case VALUE_PUSH:
-        push(machine, rule->width);
-        return second;
-    case VALUE_POP:
-        return pop(machine, rule->width);
-    case VALUE_CALL:
-        push(machine, 8);
-        return rule->immediate;
-    case VALUE_RETURN:
-        return machine->thread->registers[DECODE_RSP] + rule->immediate;
     case VALUE_LEAVE:
         return leave(machine);
     case VALUE_STOS:
@@ -181,29 +144,17 @@ static uint64_t guess_other(struct value_machine *machine, const struct value_ru
     }
 }
 
-uint64_t value_machine_guess(struct value_machine *machine, const struct value_rule *rule)
+uint64_t value_machine_guess_other(struct value_machine *machine, const struct value_rule *rule)
 {
     struct value_thread *thread = machine->thread;
-    if (rule->marks & VALUE_HAS_MEMORY)
-        machine->address = address_of(machine, rule);
-    if (rule->operation >= VALUE_VECTOR)
+    uint64_t first, second;
+    if (rule->operation >= VALUE_VECTOR) {
+        if (rule->marks & VALUE_HAS_MEMORY)
+            value_machine_set_address(machine, rule);
         return value_vector(machine, rule);
-    uint64_t first = thread->registers[rule->first] >> rule->first_shift;
-    uint64_t second = (thread->registers[rule->second] >> rule->second_shift) + rule->immediate;
-    if (rule->marks & (VALUE_FIRST_MEMORY | VALUE_SECOND_MEMORY)) {
-        const uint64_t loaded = value_memory_read(&machine->memory, machine->address);
-        if (rule->marks & VALUE_FIRST_MEMORY)
-            first = loaded;
-        if (rule->marks & VALUE_SECOND_MEMORY)
-            second = loaded;
     }
+    value_machine_operands(machine, rule, &first, &second);
     switch (rule->operation) {
-    case VALUE_UNKNOWN:
-        return rule->last;
-    case VALUE_MOVE:
-        return value_cut(second, rule->second_width);
-    case VALUE_ADDRESS:
-        return machine->address;
     case VALUE_ADD:
         return value_flags_add(thread, rule->width, first, second);
     case VALUE_SUB:
@@ -217,7 +168,7 @@ uint64_t value_machine_guess(struct value_machine *machine, const struct value_r
     case VALUE_XOR:
         return value_flags_logic(thread, rule->width, first ^ second);
     default:
-        return guess_other(machine, rule, first, second);
+        return guess_special(machine, rule, first, second);
     }
 }
 
@@ -228,16 +179,21 @@ static bool invert(const struct value_thread *thread, const struct value_rule *r
     const uint64_t first = thread->registers[rule->first] >> rule->first_shift;
     switch (rule->operation) {
     case VALUE_ADD:
+    case VALUE_PLUS:
         *operand = value - first;
         return true;
     case VALUE_SUB:
+    case VALUE_MINUS:
         *operand = first - value;
         return true;
     case VALUE_XOR:
+    case VALUE_DIFFER:
         *operand = value ^ first;
         return true;
     case VALUE_OR:
-    case VALUE_AND: /* at least these bits, or perhaps */
+    case VALUE_AND:
+    case VALUE_EITHER:
+    case VALUE_BOTH: /* at least these bits, or perhaps */
         *operand = value;
         return true;
     default:

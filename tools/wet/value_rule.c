@@ -398,3 +398,62 @@ void value_rule_make(struct value_rule *rule, const struct decode_instruction *i
     describe(&making);
     rule->choice = rule->operation == VALUE_UNKNOWN ? VALUE_BY_LAST : VALUE_BY_MACHINE;
 }
+
+/* --- blocks ------------------------------------------------------------------------------------
+ */
+
+static bool reads_flags(unsigned operation)
+{
+    return operation == VALUE_ADC || operation == VALUE_SBB || operation == VALUE_SET;
+}
+
+/* Whether it defines all flags; those that leave some as they are do not count. */
+static bool defines_flags(unsigned operation)
+{
+    return (operation >= VALUE_ADD && operation <= VALUE_TEST) || operation == VALUE_NEG ||
+           (operation >= VALUE_IMUL && operation <= VALUE_IDIV) ||
+           operation == VALUE_EXCHANGE_ADD || operation == VALUE_COMPARE_EXCHANGE ||
+           operation == VALUE_LANES_COMPARE;
+}
+
+/* The same without flags. */
+static void drop_flags(struct value_rule *rule)
+{
+    static const uint8_t plain[][2] = {
+        {VALUE_ADD, VALUE_PLUS},          {VALUE_SUB, VALUE_MINUS},  {VALUE_AND, VALUE_BOTH},
+        {VALUE_OR, VALUE_EITHER},         {VALUE_XOR, VALUE_DIFFER}, {VALUE_IMUL, VALUE_TIMES},
+        {VALUE_SHL, VALUE_SHLX},          {VALUE_SHR, VALUE_SHRX},   {VALUE_SAR, VALUE_SARX},
+        {VALUE_CMP, VALUE_NONE},          {VALUE_TEST, VALUE_NONE},  {VALUE_BT, VALUE_NONE},
+        {VALUE_LANES_COMPARE, VALUE_NONE}};
+    if (rule->operation == VALUE_INC || rule->operation == VALUE_DEC) {
+        rule->immediate = rule->operation == VALUE_INC ? 1 : UINT64_MAX;
+        rule->operation = VALUE_PLUS;
+        rule->second = VALUE_NO_INPUT;
+        rule->second_shift = 0;
+        rule->marks &= (uint8_t)~VALUE_SECOND_MEMORY;
+    } else if (rule->operation == VALUE_NEG) {
+        rule->operation = VALUE_MINUS;
+        rule->first = VALUE_NO_INPUT;
+        rule->marks &= (uint8_t)~VALUE_FIRST_MEMORY;
+    }
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        if (rule->operation == plain[i][0]) {
+            rule->operation = plain[i][1];
+            return;
+        }
+}
+
+void value_rules_join(struct value_rule *rules, size_t count)
+{
+    bool needed = false;
+    while (count > 0) {
+        struct value_rule *rule = &rules[--count];
+        const unsigned operation = rule->operation;
+        if (!needed)
+            drop_flags(rule);
+        if (defines_flags(operation))
+            needed = false;
+        if (reads_flags(operation))
+            needed = true;
+    }
+}

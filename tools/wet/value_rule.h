@@ -15,13 +15,26 @@
 #define VALUE_COUNT_IN_CL 255u
 #define VALUE_NO_INPUT    16u /* the register that is always 0 */
 
-/* What the machine does. */
+/* What the machine does. The first ones are those that are executed most. */
 enum value_operation {
     VALUE_NONE,    /* nothing: no value, and no effect that it follows */
     VALUE_UNKNOWN, /* it cannot compute the value; the destination becomes what it was */
     VALUE_MOVE,    /* the second operand, extended by zeros */
-    VALUE_MOVE_SIGNED,
     VALUE_ADDRESS, /* lea */
+    VALUE_PLUS,    /* arithmetic of which no instruction needs the flags */
+    VALUE_MINUS,
+    VALUE_TIMES,
+    VALUE_BOTH,   /* and */
+    VALUE_EITHER, /* or */
+    VALUE_DIFFER, /* xor */
+    VALUE_SHLX,
+    VALUE_SHRX,
+    VALUE_PUSH,
+    VALUE_POP,
+    VALUE_CALL,
+    VALUE_RETURN,
+    VALUE_SELDOM, /* from here: value_machine_guess_other() */
+    VALUE_MOVE_SIGNED = VALUE_SELDOM,
     VALUE_ADD,
     VALUE_SUB,
     VALUE_ADC,
@@ -43,9 +56,7 @@ enum value_operation {
     VALUE_ROR,
     VALUE_SHLD,
     VALUE_SHRD,
-    VALUE_SHLX, /* without flags */
-    VALUE_SHRX,
-    VALUE_SARX,
+    VALUE_SARX, /* without flags */
     VALUE_RORX,
     VALUE_IMUL,     /* of two or three operands */
     VALUE_MUL_WIDE, /* of one: rdx, too */
@@ -71,10 +82,6 @@ enum value_operation {
     VALUE_BLSR,
     VALUE_BLSI,
     VALUE_BLSMSK,
-    VALUE_PUSH,
-    VALUE_POP,
-    VALUE_CALL,
-    VALUE_RETURN,
     VALUE_LEAVE,
     VALUE_STOS,
     VALUE_MOVS,
@@ -144,6 +151,12 @@ struct value_rule {
 /* Makes a rule without a past from a decoded instruction and its data flow. */
 void value_rule_make(struct value_rule *rule, const struct decode_instruction *instruction,
                      const struct data_flow *flow);
+
+/*
+ * The rules of a block's instructions, in their order: those of which the block needs no flags
+ * become cheaper. Optional, but writer and reader must do the same.
+ */
+void value_rules_join(struct value_rule *rules, size_t count);
 
 /* Whether value_coder_put() and value_coder_get() do nothing: they need not be called. */
 static inline bool value_rule_is_empty(const struct value_rule *rule)

@@ -427,6 +427,15 @@ int value_coder_get(struct value_coder *coder, struct value_rule *rule, bool def
 /* --- system calls ------------------------------------------------------------------------------
  */
 
+int value_coder_result(struct value_coder *coder, uint32_t thread, uint64_t result)
+{
+    struct value_thread *found = thread < VALUE_THREADS ? find_thread(coder, thread) : NULL;
+    if (!found)
+        return thread < VALUE_THREADS ? BT_MEMORY : BT_DATA;
+    found->registers[DECODE_RAX] = result;
+    return 0;
+}
+
 int value_coder_put_result(struct value_coder *coder, uint32_t thread, uint64_t result)
 {
     struct value_thread *found = thread < VALUE_THREADS ? find_thread(coder, thread) : NULL;

@@ -33,6 +33,10 @@ int value_coder_switch(struct value_coder *coder, uint32_t thread);
 /* Gives the thread the registers of its parent. Errors as above. */
 int value_coder_fork(struct value_coder *coder, uint32_t thread, uint32_t parent);
 
+/* The thread's system call returned: rax, which the caller stores. 0, or as value_coder_switch().
+ */
+int value_coder_result(struct value_coder *coder, uint32_t thread, uint64_t result);
+
 /* --- writing -----------------------------------------------------------------------------------
  */
 

@@ -275,9 +275,11 @@ static int read_outcome(struct wet_replay *replay, uint32_t id, bool *outcome)
     return wet_outcomes_get(&replay->outcomes[id], &replay->outcome_cursors[id], outcome);
 }
 
-static int execute(struct wet_replay *replay, uint32_t id)
+/* Executes the instruction at a place in wet_code.ids. */
+static int execute(struct wet_replay *replay, uint32_t at)
 {
     const struct wet_trace *trace = replay->trace;
+    const uint32_t id = trace->file.code.ids[at];
     const struct wet_flow *flow = &trace->flows.flows[id];
     struct wet_replay_thread *thread = replay->thread;
     struct wet_step step = {.thread = thread->number,
@@ -292,7 +294,7 @@ static int execute(struct wet_replay *replay, uint32_t id)
     if (result == 0 && replay->wanted & WET_WANTS_REGISTERS)
         result = write_registers(replay, flow, id, step.instance, step.defines);
     if (result == 0 && replay->wanted & WET_WANTS_VALUES)
-        result = wet_values_get(replay, id, step.defines, &step.value);
+        result = wet_values_get(replay, at, step.defines, &step.value);
     if (result < 0)
         return result;
     if (replay->wanted & WET_WANTS_CONTROL)
@@ -320,7 +322,7 @@ static int execute_block(struct wet_replay *replay, uint32_t number)
     for (uint32_t i = 0; i < block->count; i++)
         replay->counts[ids[i]]++;
     for (uint32_t i = 0; i < block->count && result == 0; i++)
-        result = execute(replay, ids[i]);
+        result = execute(replay, block->first + i);
     if (result == 0 && replay->wanted & WET_WANTS_CONTROL)
         result = wet_calls_leave(&thread->calls, &trace->graph, &trace->flows.flows[last],
                                  &code->instructions[last], thread->last);

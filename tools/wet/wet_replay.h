@@ -55,6 +55,10 @@ struct wet_trace {
 int wet_trace_open(struct wet_trace *trace, const char *path, struct bt_error *error);
 void wet_trace_close(struct wet_trace *trace);
 
+/* The same of chunks in memory: wet_file_borrow(). */
+int wet_trace_borrow(struct wet_trace *trace, const struct wet_code *code, struct wet_place *places,
+                     size_t count, struct bt_error *error);
+
 struct wet_replay;
 
 /* At the begin of the file. The trace is the caller's. NULL and *error without memory. */
@@ -83,5 +87,12 @@ uint64_t wet_replay_instructions(const struct wet_replay *replay);
 struct wet_replay *wet_replay_copy(const struct wet_replay *replay, unsigned wanted,
                                    const struct wet_replay_operations *operations, void *context,
                                    struct bt_error *error);
+
+/* The same, to continue with the first chunk of another trace, whose code begins with that of the
+ * replay's trace. The replay's trace may be closed already. */
+struct wet_replay *wet_replay_continue(const struct wet_replay *replay, struct wet_trace *trace,
+                                       unsigned wanted,
+                                       const struct wet_replay_operations *operations,
+                                       void *context, struct bt_error *error);
 
 #endif

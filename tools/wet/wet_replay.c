@@ -320,6 +320,7 @@ static int execute(struct wet_replay *replay, uint32_t at)
         step.control = wet_calls_decided(&thread->calls, &trace->graph, trace->graph.node_of[id],
                                          trace->graph.begins_node[id]);
     step.writers = replay->writers.ranges;
+    step.port_count = flow->port_count;
     step.ends = replay->ends;
     thread->last = (struct wet_instance){.id = id, .instance = step.instance};
     return replay->operations->step ? replay->operations->step(replay->context, &step) : 0;

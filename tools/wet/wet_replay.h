@@ -28,6 +28,7 @@ struct wet_step {
     bool defines;    /* its conditional definitions took place */
     struct wet_instance control;
     const struct wet_writers *writers; /* those of the data ports, port after port */
+    uint32_t port_count;               /* of data ports */
     const uint32_t *ends; /* by data port: the end of its writers, which begin at the end before */
     const uint8_t *value; /* NULL: none, or not wanted; of system calls: NULL, see result() */
 };

@@ -306,17 +306,9 @@ static bool is_rex(uint8_t byte)
     return (byte & 0xf0) == REX;
 }
 
-/* Also a REX before other prefixes, which the processor ignores. */
-static bool is_prefix(uint8_t byte)
-{
-    static const uint8_t prefixes[] = {0x66, 0x67, 0xf0, 0xf2, 0xf3, 0x2e,
-                                       0x36, 0x3e, 0x26, 0x64, 0x65};
-    return is_rex(byte) || memchr(prefixes, byte, sizeof prefixes) != NULL;
-}
-
 static bool has_narrow_prefix(const struct decode_instruction *instruction)
 {
-    for (size_t i = 0; i < instruction->size && is_prefix(instruction->bytes[i]); i++)
+    for (size_t i = 0; i < instruction->size && decode_is_prefix(instruction->bytes[i]); i++)
         if (instruction->bytes[i] == 0x67)
             return true;
     return false;
@@ -341,7 +333,7 @@ static bool needs_narrow(const struct decode_instruction *instruction)
 static void clear_index(uint8_t *bytes)
 {
     size_t i = 0;
-    for (; is_prefix(bytes[i]); i++)
+    for (; decode_is_prefix(bytes[i]); i++)
         if (is_rex(bytes[i]))
             bytes[i] &= (uint8_t)~REX_X;
     if (bytes[i] == 0xc4 || bytes[i] == 0x62 || bytes[i] == 0x8f)
@@ -351,7 +343,7 @@ static void clear_index(uint8_t *bytes)
 /* Replaces the prefix of gs with one without effect; an fs prefix before it has none either. */
 static void clear_segment(uint8_t *bytes)
 {
-    for (size_t i = 0; is_prefix(bytes[i]); i++)
+    for (size_t i = 0; decode_is_prefix(bytes[i]); i++)
         if (bytes[i] == PREFIX_FS || bytes[i] == PREFIX_GS)
             bytes[i] = PREFIX_DS;
 }

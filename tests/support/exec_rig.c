@@ -1,7 +1,6 @@
 #define _GNU_SOURCE /* MAP_FIXED_NOREPLACE, MAP_ANONYMOUS */
 #include "tests/support/exec_rig.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,8 +33,9 @@ static int keep_entries(void *context, struct trace_expander *expander, const ui
     struct exec_rig *rig = context;
     if (count == 0 && !part)
         return 0;
-    rig->block = part ? part : code_cache_block(expander->cache, entries[0]);
-    rig->executed = part ? instructions : UINT_MAX;
+    rig->cache = expander->cache;
+    rig->part = part;
+    rig->executed = instructions;
     rig->entry_count = part ? part->slots : count;
     if (rig->entry_count > EXEC_RIG_ENTRIES)
         rig->entry_count = EXEC_RIG_ENTRIES;

@@ -25,9 +25,10 @@ struct exec_rig {
     uint32_t entries[EXEC_RIG_ENTRIES]; /* the last ones, with EXEC_TRACE_OUTCOMES or _VALUES: no
                                            records */
     size_t entry_count;
-    const struct block *block; /* of the first entry; valid until code is translated */
-    unsigned executed;         /* its instructions; UINT_MAX: all */
-    unsigned interruptions;    /* number of signals sent to exec_signal_entry() */
+    const struct code_cache *cache; /* of the entries' blocks */
+    const struct block *part;       /* NULL: the entries are of whole blocks; else of this one, */
+    unsigned executed;              /* of which so many instructions were executed */
+    unsigned interruptions;         /* number of signals sent to exec_signal_entry() */
 };
 
 /* Returns false if memory or a thread is not available. */

@@ -269,5 +269,365 @@ static void test_random(void)
               !__builtin_cpu_supports("avx512f"));
 }
 
-static const struct test_case cases[] = {{"random instructions", test_random}, {NULL, NULL}};
+/* --- known instructions ------------------------------------------------------------------------
+ */
+
+#define LANDING (EXEC_RIG_CODE + 0x80u) /* where branches go */
+#define ENDING  16u                     /* bytes of int3 there */
+
+/* What the second machine of an instruction is like. */
+enum variant { DOWNWARD = 1, NO_COUNT = 2 };
+
+/* rbx, rsi, rdi, rsp and rbp point into the data; rcx is 5, rdx -1234; others are random. */
+static const struct {
+    const char *what;
+    uint8_t bytes[15];
+    uint8_t size;
+    uint8_t variants;
+} known[] = {
+    {"mov ah, dl", {0x88, 0xd4}, 2, 0},
+    {"mov [rbx], rax", {0x48, 0x89, 0x03}, 3, 0},
+    {"mov [rbx], bh", {0x88, 0x3b}, 2, 0},
+    {"mov [rbx], spl", {0x40, 0x88, 0x23}, 3, 0},
+    {"mov [rbx], r9b", {0x44, 0x88, 0x0b}, 3, 0},
+    {"mov byte [rbx], -128", {0xc6, 0x03, 0x80}, 3, 0},
+    {"mov word [rbx], -28108", {0x66, 0xc7, 0x03, 0x34, 0x92}, 5, 0},
+    {"mov dword [rbx], constant", {0xc7, 0x03, 0x78, 0x56, 0x34, 0x92}, 6, 0},
+    {"mov qword [rbx], constant", {0x48, 0xc7, 0x03, 0x78, 0x56, 0x34, 0x92}, 7, 0},
+    {"mov [0x30002100], rax", {0x48, 0xa3, 0x00, 0x21, 0x00, 0x30, 0, 0, 0, 0}, 10, 0},
+    {"mov [0x30002100], al", {0xa2, 0x00, 0x21, 0x00, 0x30, 0, 0, 0, 0}, 9, 0},
+    {"add [0x30002100], edx", {0x01, 0x14, 0x25, 0x00, 0x21, 0x00, 0x30}, 7, 0},
+    {"add [rip+0x10002000], edx", {0x01, 0x15, 0x00, 0x20, 0x00, 0x10}, 6, 0},
+    {"add [ebx], eax", {0x67, 0x01, 0x03}, 3, 0},
+    {"add [rbx+rcx*8+8], rdx", {0x48, 0x01, 0x54, 0xcb, 0x08}, 5, 0},
+    {"mov [rbx], ds", {0x8c, 0x1b}, 2, 0},
+    {"xchg [rbx], rbx", {0x48, 0x87, 0x1b}, 3, 0},
+    {"xadd [rbx+rcx], rcx", {0x48, 0x0f, 0xc1, 0x0c, 0x0b}, 5, 0},
+    {"cmpxchg [rbx], rcx", {0x48, 0x0f, 0xb1, 0x0b}, 4, 0},
+    {"cmpxchg16b [rbx]", {0x48, 0x0f, 0xc7, 0x0b}, 4, 0},
+    {"push rax", {0x50}, 1, 0},
+    {"push r9", {0x41, 0x51}, 2, 0},
+    {"push rsp", {0x54}, 1, 0},
+    {"push ax", {0x66, 0x50}, 2, 0},
+    {"push -128", {0x6a, 0x80}, 2, 0},
+    {"push word -128", {0x66, 0x6a, 0x80}, 3, 0},
+    {"push constant", {0x68, 0x78, 0x56, 0x34, 0x92}, 5, 0},
+    {"push word constant", {0x66, 0x68, 0x34, 0x92}, 4, 0},
+    {"push [rsp+8]", {0xff, 0x74, 0x24, 0x08}, 4, 0},
+    {"push fs", {0x0f, 0xa0}, 2, 0},
+    {"pushfq", {0x9c}, 1, 0},
+    {"pop [rsp+8]", {0x8f, 0x44, 0x24, 0x08}, 4, 0},
+    {"pop [rbx]", {0x8f, 0x03}, 2, 0},
+    {"pop rsp", {0x5c}, 1, 0},
+    {"leave", {0xc9}, 1, 0},
+    {"enter 16, 0", {0xc8, 0x10, 0x00, 0x00}, 4, 0},
+    {"enter 16, 3", {0xc8, 0x10, 0x00, 0x03}, 4, 0},
+    {"ret", {0xc3}, 1, 0},
+    {"ret 16", {0xc2, 0x10, 0x00}, 3, 0},
+    {"call", {0xe8, 0x7b, 0x00, 0x00, 0x00}, 5, 0},
+    {"call [rsp]", {0xff, 0x14, 0x24}, 3, 0},
+    {"jmp", {0xeb, 0x7e}, 2, 0},
+    {"loop", {0xe2, 0x7e}, 2, NO_COUNT},
+    {"loopne, 32 bits", {0x67, 0xe0, 0x7d}, 3, NO_COUNT},
+    {"jrcxz", {0xe3, 0x7e}, 2, NO_COUNT},
+    {"bts [rbx], rdx", {0x48, 0x0f, 0xab, 0x13}, 4, 0},
+    {"btr [rbx], edx", {0x0f, 0xb3, 0x13}, 3, 0},
+    {"lock btc [rbx], dx", {0xf0, 0x66, 0x0f, 0xbb, 0x13}, 5, 0},
+    {"bts [rsp+8], rdx", {0x48, 0x0f, 0xab, 0x54, 0x24, 0x08}, 6, 0},
+    {"bts [rbx+rcx*2+8], edx", {0x0f, 0xab, 0x54, 0x4b, 0x08}, 5, 0},
+    {"bts [ebx], rdx", {0x67, 0x48, 0x0f, 0xab, 0x13}, 5, 0},
+    {"bts [rcx*4+0x30002100], rcx", {0x48, 0x0f, 0xab, 0x0c, 0x8d, 0x00, 0x21, 0x00, 0x30}, 9, 0},
+    {"btc [0x30002100], rdx", {0x48, 0x0f, 0xbb, 0x14, 0x25, 0x00, 0x21, 0x00, 0x30}, 9, 0},
+    {"btc [0x30002100], 5", {0x48, 0x0f, 0xba, 0x3c, 0x25, 0x00, 0x21, 0x00, 0x30, 5}, 10, 0},
+    {"bts rax, rdx", {0x48, 0x0f, 0xab, 0xd0}, 4, 0},
+    {"stosb", {0xaa}, 1, DOWNWARD},
+    {"stosq", {0x48, 0xab}, 2, DOWNWARD},
+    {"movsw", {0x66, 0xa5}, 2, DOWNWARD},
+    {"movsq", {0x48, 0xa5}, 2, DOWNWARD},
+    {"lodsd", {0xad}, 1, DOWNWARD},
+    {"rep stosw", {0x66, 0xf3, 0xab}, 3, DOWNWARD | NO_COUNT},
+    {"rep movsb", {0xf3, 0xa4}, 2, DOWNWARD | NO_COUNT},
+    {"rep movsw", {0xf3, 0x66, 0xa5}, 3, DOWNWARD | NO_COUNT},
+    {"rep movsd", {0xf3, 0xa5}, 2, DOWNWARD | NO_COUNT},
+    {"rep movsq", {0xf3, 0x48, 0xa5}, 3, DOWNWARD | NO_COUNT},
+    {"rep movsq, 32 bits", {0x67, 0xf3, 0x48, 0xa5}, 4, DOWNWARD | NO_COUNT},
+    {"rep lodsq", {0xf3, 0x48, 0xad}, 3, DOWNWARD | NO_COUNT},
+    {"repe cmpsb", {0xf3, 0xa6}, 2, DOWNWARD | NO_COUNT},
+    {"repne scasb", {0xf2, 0xae}, 2, DOWNWARD | NO_COUNT},
+    {"movaps [rbx], xmm1", {0x0f, 0x29, 0x0b}, 3, 0},
+    {"movss [rbx], xmm9", {0xf3, 0x44, 0x0f, 0x11, 0x0b}, 5, 0},
+    {"movss xmm9, xmm1", {0xf3, 0x44, 0x0f, 0x10, 0xc9}, 5, 0},
+    {"addsd xmm1, xmm2", {0xf2, 0x0f, 0x58, 0xca}, 4, 0},
+    {"movhps xmm9, [rbx]", {0x44, 0x0f, 0x16, 0x0b}, 4, 0},
+    {"fstp tword [rbx]", {0xdb, 0x3b}, 2, 0},
+    {"fnstcw [rbx]", {0xd9, 0x3b}, 2, 0},
+    {"fnstsw ax", {0xdf, 0xe0}, 2, 0},
+    {"fld1", {0xd9, 0xe8}, 2, 0},
+    {"fld dword [rbx]", {0xd9, 0x03}, 2, 0},
+    {"fadd st3, st0", {0xdc, 0xc3}, 2, 0},
+    {"faddp st3, st0", {0xde, 0xc3}, 2, 0},
+    {"fxch st5", {0xd9, 0xcd}, 2, 0},
+    {"fsincos", {0xd9, 0xfb}, 2, 0},
+    {"fcmovb st0, st2", {0xda, 0xc2}, 2, 0},
+    {"paddb mm3, mm1", {0x0f, 0xfc, 0xd9}, 3, 0},
+    {"movq mm7, [rbx]", {0x0f, 0x6f, 0x3b}, 3, 0},
+    {"movdq2q mm2, xmm9", {0xf2, 0x41, 0x0f, 0xd6, 0xd1}, 5, 0},
+    {"movq [rbx], mm1", {0x0f, 0x7f, 0x0b}, 3, 0},
+    {"vaddss xmm9, xmm1, xmm2", {0xc5, 0x72, 0x58, 0xca}, 4, 0},
+    {"vpaddb ymm9, ymm1, ymm2", {0xc5, 0x75, 0xfc, 0xca}, 4, 0},
+    {"vmovups [rbx], ymm1", {0xc5, 0xfc, 0x11, 0x0b}, 4, 0},
+    {"vmaskmovps [rbx], ymm1, ymm2", {0xc4, 0xe2, 0x75, 0x2e, 0x13}, 5, 0},
+    {"vpaddd xmm17, xmm1, xmm2", {0x62, 0xe1, 0x75, 0x08, 0xfe, 0xca}, 6, 0},
+    {"vpaddd ymm17, ymm1, ymm2", {0x62, 0xe1, 0x75, 0x28, 0xfe, 0xca}, 6, 0},
+    {"vpaddd zmm17, zmm1, zmm2", {0x62, 0xe1, 0x75, 0x48, 0xfe, 0xca}, 6, 0},
+    {"vpaddd zmm1{k1}, zmm1, zmm2", {0x62, 0xf1, 0x75, 0x49, 0xfe, 0xca}, 6, 0},
+    {"vmovups [rbx], zmm17", {0x62, 0xe1, 0x7c, 0x48, 0x11, 0x0b}, 6, 0},
+    {"vmovups [rbx]{k1}, zmm17", {0x62, 0xe1, 0x7c, 0x49, 0x11, 0x0b}, 6, 0},
+    {"vpcmpeqd k3, zmm1, zmm2", {0x62, 0xf1, 0x75, 0x48, 0x76, 0xda}, 6, 0},
+    {"kmovw k3, edx", {0xc5, 0xf8, 0x92, 0xda}, 4, 0},
+    {"kmovw [rbx], k3", {0xc5, 0xf8, 0x91, 0x1b}, 4, 0},
+    {"kmovq k3, rdx", {0xc4, 0xe1, 0xfb, 0x92, 0xda}, 5, 0}};
+
+static void prepare_known(struct step *step, uint8_t *memory, unsigned variant, uint64_t *random)
+{
+    const uint64_t landing = LANDING;
+    uint64_t *registers = step->before.registers;
+    random_machine(&step->before, random);
+    random_fill(random, memory, EXEC_RIG_DATA_BYTES);
+    registers[DECODE_RBX] = EXEC_RIG_DATA + 0x2000;
+    registers[DECODE_RSI] = EXEC_RIG_DATA + 0x1808;
+    registers[DECODE_RDI] = variant & NO_COUNT ? NOWHERE : EXEC_RIG_DATA + 0x2808;
+    registers[DECODE_RSP] = EXEC_RIG_DATA + 0x3000;
+    registers[DECODE_RBP] = EXEC_RIG_DATA + 0x2c00;
+    registers[DECODE_RCX] = variant & NO_COUNT ? 0 : 5;
+    registers[DECODE_RDX] = (uint64_t)-1234;
+    memcpy(memory + 0x3000, &landing, sizeof landing);
+    step->before.flags &= ~(uint64_t)FLAG_DIRECTION;
+    step->before.flags |= variant & DOWNWARD ? FLAG_DIRECTION : 0;
+}
+
+/* Returns whether the processor has the instruction. */
+static bool try_known(struct exec_rig *rig, size_t i, unsigned variant, uint64_t *random)
+{
+    static struct step step;
+    static uint8_t memory[EXEC_RIG_DATA_BYTES];
+    unsigned ran = 0;
+    prepare_known(&step, memory, variant, random);
+    step.before.rip = EXEC_RIG_CODE;
+    decode(&step.instruction, known[i].bytes, known[i].size, EXEC_RIG_CODE);
+    CU_ASSERT_EQUAL(step.instruction.size, known[i].size);
+    executor_invalidate(rig->executor, EXEC_RIG_CODE, EXEC_RIG_CODE + 0x100);
+    const bool good = try_instruction(rig, &step, memory, &ran);
+    if (!good)
+        printf("%s, variant %u\n", known[i].what, variant);
+    CU_ASSERT(good);
+    return ran > 0;
+}
+
+static void test_known(void)
+{
+    struct exec_rig rig;
+    uint64_t random = random_seed(2);
+    unsigned ran = 0, wanted = 0;
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_VALUES, false, 0, 4 << 20));
+    memset(rig.code + (LANDING - EXEC_RIG_CODE), INT3, ENDING);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        for (unsigned variant = 0; variant <= (DOWNWARD | NO_COUNT); variant++) {
+            const bool is_vector =
+                known[i].bytes[0] == 0x62 || known[i].bytes[0] == 0xc4 || known[i].bytes[0] == 0xc5;
+            if (variant & ~known[i].variants)
+                continue;
+            wanted += !is_vector || __builtin_cpu_supports("avx512bw");
+            ran += try_known(&rig, i, variant, &random);
+        }
+    CU_ASSERT(ran >= wanted);
+    for (unsigned kind = 0; kind <= DATA_FLOW_MEMORY; kind++)
+        CU_ASSERT(met[kind] > 0 || kind == DATA_FLOW_FLAGS || kind == DATA_FLOW_CODES ||
+                  (kind == DATA_FLOW_MASK && !__builtin_cpu_supports("avx512f")));
+    exec_rig_end(&rig);
+}
+
+/* --- repetitions that a fault ends -------------------------------------------------------------
+ */
+
+static void test_interrupted(void)
+{
+    static const struct {
+        const char *what;
+        uint8_t bytes[4];
+        uint8_t size;
+        bool is_downward;
+    } forms[] = {{"rep movsb", {0xf3, 0xa4}, 2, false},
+                 {"rep movsq", {0xf3, 0x48, 0xa5}, 3, true},
+                 {"rep stosd", {0xf3, 0xab}, 2, false},
+                 {"rep lodsw", {0x66, 0xf3, 0xad}, 3, true},
+                 {"repe scasb", {0xf3, 0xae}, 2, false}};
+    static struct step step;
+    struct exec_rig rig;
+    uint64_t random = random_seed(3);
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_VALUES, false, 0, 4 << 20));
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        uint64_t *registers = step.before.registers;
+        random_machine(&step.before, &random);
+        memset(rig.data, 0x5a, EXEC_RIG_DATA_BYTES);
+        step.before.rip = EXEC_RIG_CODE;
+        step.before.flags &= ~(uint64_t)FLAG_DIRECTION;
+        step.before.flags |= forms[i].is_downward ? FLAG_DIRECTION : 0;
+        registers[DECODE_RAX] = 0x5a5a5a5a;
+        registers[DECODE_RCX] = 100;
+        registers[DECODE_RDI] =
+            EXEC_RIG_DATA + (forms[i].is_downward ? 0x20u : EXEC_RIG_DATA_BYTES - 0x20u);
+        registers[DECODE_RSI] =
+            forms[i].bytes[1] == 0xf3 ? EXEC_RIG_DATA + 0x20 : EXEC_RIG_DATA + 0x2000;
+        decode(&step.instruction, forms[i].bytes, forms[i].size, EXEC_RIG_CODE);
+        executor_invalidate(rig.executor, EXEC_RIG_CODE, EXEC_RIG_CODE + 16);
+        CU_ASSERT_EQUAL(step_natively(&rig, &step).signal, SIGSEGV);
+        memset(rig.data, 0x5a, EXEC_RIG_DATA_BYTES);
+        exec_rig_load(&rig, &step.before);
+        CU_ASSERT_EQUAL(exec_rig_run(&rig).reason, EXECUTOR_FAULT);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(rig.part);
+        CU_ASSERT_EQUAL(rig.executed, 1);
+        CU_ASSERT(have_values(&rig, &step, 1));
+    }
+    exec_rig_end(&rig);
+}
+
+/* --- operands with the base of fs --------------------------------------------------------------
+ */
+
+static void test_fs(void)
+{
+    static const struct {
+        uint8_t bytes[12];
+        uint8_t size;
+        uint16_t place; /* of the value, in the data */
+        uint64_t rbx;
+    } forms[] = {
+        {{0x64, 0x48, 0x01, 0x04, 0x25, 0xf8, 0xff, 0xff, 0xff}, 9, 0x0ff8, 0}, /* add [-8], rax */
+        {{0x64, 0x48, 0x89, 0x03}, 4, 0x0800, (uint64_t)-0x800},                /* mov [rbx], rax */
+        {{0x64, 0x48, 0x01, 0x03}, 4, 0x0800, (uint64_t)-0x800},                /* add [rbx], rax */
+        {{0x64, 0x48, 0x87, 0x1b}, 4, 0x0800, (uint64_t)-0x800}, /* xchg [rbx], rbx */
+        {{0x64, 0x48, 0x87, 0x1b}, 4, 0x1800, 0x800},
+        {{0x64, 0x48, 0x0f, 0xab, 0x13}, 5, 0x07f8, (uint64_t)-0x800}, /* bts [rbx], rdx */
+        {{0x64, 0x48, 0x0f, 0xab, 0x53, 0x10}, 6, 0x1808, 0x800},      /* bts [rbx+16], rdx */
+        {{0x64, 0x67, 0x48, 0x87, 0x1b}, 5, 0x1800, 0x1200000800},     /* xchg [ebx], rbx */
+        {{0x64, 0x0f, 0x11, 0x0b}, 4, 0x0800, (uint64_t)-0x800}};      /* movups [rbx], xmm1 */
+    static struct machine machine;
+    struct exec_rig rig;
+    uint64_t random = random_seed(4);
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_VALUES, false, 0, 4 << 20));
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        random_machine(&machine, &random);
+        random_fill(&random, rig.data, EXEC_RIG_DATA_BYTES);
+        machine.rip = EXEC_RIG_CODE;
+        machine.registers[DECODE_RBX] = forms[i].rbx;
+        machine.registers[DECODE_RDX] = (uint64_t)-9;
+        memcpy(rig.code, forms[i].bytes, forms[i].size);
+        rig.code[forms[i].size] = INT3;
+        executor_invalidate(rig.executor, EXEC_RIG_CODE, EXEC_RIG_CODE + 16);
+        exec_rig_load(&rig, &machine);
+        rig.thread->fs_base = EXEC_RIG_DATA + 0x1000;
+        CU_ASSERT_EQUAL(exec_rig_run(&rig).reason, EXECUTOR_TRAP);
+        const struct block *block = code_cache_block(rig.cache, rig.entries[0]);
+        CU_ASSERT_EQUAL_FATAL(block->value_count, 1);
+        CU_ASSERT_EQUAL(memcmp(&rig.entries[block->values[0].slot], rig.data + forms[i].place,
+                               block->values[0].size),
+                        0);
+    }
+    exec_rig_end(&rig);
+}
+
+/* --- sequences ---------------------------------------------------------------------------------
+ */
+
+#define SEQUENCES 400u
+#define LENGTH    40u
+#define ATTEMPTS  400u
+#define MARGIN    2048u /* bytes of data that no access may leave */
+
+/* Whether an instruction can continue a sequence: it does not branch, and its operands are likely
+ * in the data, if they are anywhere. */
+static bool can_continue(const struct random_instruction *made,
+                         const struct decode_instruction *instruction)
+{
+    for (unsigned i = 0; i < instruction->access_count; i++) {
+        const struct decode_access *access = &instruction->accesses[i];
+        if ((access->base != DECODE_NONE || access->index != DECODE_NONE) &&
+            made->instruction.raw.disp.size > 8)
+            return false;
+    }
+    return !decode_ends_block(instruction);
+}
+
+/* Adds an instruction that the processor can execute here. False: none was found. */
+static bool add_step(struct exec_rig *rig, struct step *steps, unsigned count, uint64_t *random)
+{
+    struct step *step = &steps[count];
+    struct random_instruction made;
+    static uint8_t before[EXEC_RIG_DATA_BYTES], code[4096];
+    const uint64_t address = step->before.rip;
+    const size_t used = address - EXEC_RIG_CODE;
+    memcpy(before, rig->data, sizeof before);
+    memcpy(code, rig->code, sizeof code);
+    for (unsigned i = 0; i < ATTEMPTS; i++) {
+        random_instruction_make(&made, random, address, &region);
+        decode(&step->instruction, made.bytes, sizeof made.bytes, address);
+        if (!can_continue(&made, &step->instruction))
+            continue;
+        const struct native_end end = step_natively(rig, step);
+        if (end.signal == SIGTRAP && step->after.rip == address + step->instruction.size &&
+            memcmp(code, rig->code, used) == 0)
+            return true;
+        memcpy(rig->data, before, sizeof before);
+        memcpy(rig->code, code, sizeof code);
+    }
+    return false;
+}
+
+static bool try_sequence(struct exec_rig *rig, uint64_t *random, unsigned *ran)
+{
+    static struct step steps[LENGTH];
+    static uint8_t memory[EXEC_RIG_DATA_BYTES];
+    const struct native_end end = {.signal = SIGTRAP};
+    unsigned count = 0;
+    random_machine(&steps[0].before, random);
+    for (unsigned i = 0; i < DECODE_REGISTERS; i++)
+        if (i == DECODE_RSP || random_below(random, 4) > 0)
+            steps[0].before.registers[i] =
+                EXEC_RIG_DATA +
+                ((MARGIN + random_below(random, EXEC_RIG_DATA_BYTES - 2 * MARGIN)) & ~UINT64_C(7));
+    steps[0].before.rip = EXEC_RIG_CODE;
+    random_fill(random, memory, sizeof memory);
+    memcpy(rig->data, memory, sizeof memory);
+    memset(rig->code, INT3, 4096);
+    executor_invalidate(rig->executor, EXEC_RIG_CODE, EXEC_RIG_CODE + 4096);
+    while (count < LENGTH && add_step(rig, steps, count, random)) {
+        if (++count < LENGTH)
+            steps[count].before = steps[count - 1].after;
+    }
+    *ran += count;
+    return count == 0 || is_same_translated(rig, steps, count, memory, &end);
+}
+
+static void test_sequences(void)
+{
+    struct exec_rig rig;
+    const char *seeds = getenv("EXEC_SEEDS");
+    const unsigned limit = seeds ? (unsigned)atoi(seeds) : SEQUENCES;
+    uint64_t random = random_seed(5 + limit);
+    unsigned ran = 0, failed = 0;
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_VALUES, false, 0, 4 << 20));
+    for (unsigned i = 0; i < limit && failed < 5; i++)
+        failed += !try_sequence(&rig, &random, &ran);
+    CU_ASSERT_EQUAL(failed, 0);
+    CU_ASSERT(ran > limit * LENGTH / 2);
+    exec_rig_end(&rig);
+}
+
+static const struct test_case cases[] = {{"random instructions", test_random},
+                                         {"known instructions", test_known},
+                                         {"interrupted repetitions", test_interrupted},
+                                         {"base of fs", test_fs},
+                                         {"sequences", test_sequences},
+                                         {NULL, NULL}};
 TEST_SUITE_XSAVE(exec_values, cases)

@@ -624,8 +624,47 @@ static void test_sequences(void)
     exec_rig_end(&rig);
 }
 
+/* Repetitions between instructions that change rax, rcx and rsi: the code after them uses these. */
+static void test_repetitions(void)
+{
+    static const struct {
+        uint8_t bytes[5];
+        uint8_t size;
+    } code[] = {{{0xb0, 0x77}, 2},             /* mov al, 0x77 */
+                {{0xb9, 3, 0, 0, 0}, 5},       /* mov ecx, 3 */
+                {{0xf3, 0x48, 0xa5}, 3},       /* rep movsq */
+                {{0x50}, 1},                   /* push rax */
+                {{0xfd}, 1},                   /* std */
+                {{0xb9, 2, 0, 0, 0}, 5},       /* mov ecx, 2 */
+                {{0xb0, 0x78}, 2},             /* mov al, 0x78 */
+                {{0xf3, 0xa4}, 2},             /* rep movsb */
+                {{0xf3, 0xa4}, 2},             /* rep movsb */
+                {{0x48, 0x89, 0x03}, 3},       /* mov [rbx], rax */
+                {{0x48, 0x01, 0x4b, 0x10}, 4}, /* add [rbx+16], rcx */
+                {{0xfc}, 1}};                  /* cld */
+    enum { COUNT = sizeof code / sizeof *code };
+    static struct step steps[COUNT];
+    static uint8_t memory[EXEC_RIG_DATA_BYTES];
+    const struct native_end end = {.signal = SIGTRAP};
+    struct exec_rig rig;
+    uint64_t random = random_seed(6);
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_VALUES, false, 0, 4 << 20));
+    prepare_known(&steps[0], memory, 0, &random);
+    steps[0].before.rip = EXEC_RIG_CODE;
+    memcpy(rig.data, memory, sizeof memory);
+    for (unsigned i = 0; i < COUNT; i++) {
+        if (i > 0)
+            steps[i].before = steps[i - 1].after;
+        decode(&steps[i].instruction, code[i].bytes, code[i].size, steps[i].before.rip);
+        CU_ASSERT_EQUAL(step_natively(&rig, &steps[i]).signal, SIGTRAP);
+    }
+    CU_ASSERT(is_same_translated(&rig, steps, COUNT, memory, &end));
+    exec_rig_end(&rig);
+}
+
 static const struct test_case cases[] = {{"random instructions", test_random},
                                          {"known instructions", test_known},
+                                         {"repetitions", test_repetitions},
                                          {"interrupted repetitions", test_interrupted},
                                          {"base of fs", test_fs},
                                          {"sequences", test_sequences},

@@ -2,10 +2,12 @@
 
 #include "tools/wet/value_arithmetic.h"
 
-#define WORDS       8u
-#define FLOAT_NAN   UINT64_C(0x7fc00000)
-#define DOUBLE_NAN  UINT64_C(0x7ff8000000000000)
-#define LANE_LENGTH 16u /* bytes of a 128-bit lane, in which unpacking and shuffling stay */
+#define WORDS        8u
+#define FLOAT_NAN    UINT64_C(0xffc00000) /* of invalid operations */
+#define DOUBLE_NAN   UINT64_C(0xfff8000000000000)
+#define FLOAT_QUIET  UINT64_C(0x400000)
+#define DOUBLE_QUIET UINT64_C(0x8000000000000)
+#define LANE_LENGTH  16u /* bytes of a 128-bit lane, in which unpacking and shuffling stay */
 
 struct operands {
     uint64_t first[WORDS], second[WORDS];
@@ -154,10 +156,8 @@ static double double_of(uint64_t bits)
 static uint64_t double_bits(double value)
 {
     uint64_t bits;
-    if (value != value)
-        return DOUBLE_NAN;
     memcpy(&bits, &value, 8);
-    return bits;
+    return value != value ? DOUBLE_NAN : bits;
 }
 
 static float float_of(uint64_t bits)
@@ -171,14 +171,17 @@ static float float_of(uint64_t bits)
 static uint64_t float_bits(float value)
 {
     uint32_t bits;
-    if (value != value)
-        return FLOAT_NAN;
     memcpy(&bits, &value, 4);
-    return bits;
+    return value != value ? FLOAT_NAN : bits;
 }
 
-static uint64_t scalar_double(unsigned operation, double first, double second)
+static uint64_t scalar_double(unsigned operation, uint64_t first_bits, uint64_t second_bits)
 {
+    const double first = double_of(first_bits), second = double_of(second_bits);
+    if (first != first) /* as the processor does; compilers may exchange operands */
+        return first_bits | DOUBLE_QUIET;
+    if (second != second)
+        return second_bits | DOUBLE_QUIET;
     switch (operation) {
     case VALUE_LANES_FLOAT_ADD:
         return double_bits(first + second);
@@ -186,13 +189,18 @@ static uint64_t scalar_double(unsigned operation, double first, double second)
         return double_bits(first - second);
     case VALUE_LANES_FLOAT_MUL:
         return double_bits(first * second);
-    default: /* a division by zero is undefined in C */
-        return second == 0 ? DOUBLE_NAN : double_bits(first / second);
+    default:
+        return double_bits(first / second);
     }
 }
 
-static uint64_t scalar_float(unsigned operation, float first, float second)
+static uint64_t scalar_float(unsigned operation, uint64_t first_bits, uint64_t second_bits)
 {
+    const float first = float_of(first_bits), second = float_of(second_bits);
+    if (first != first)
+        return first_bits | FLOAT_QUIET;
+    if (second != second)
+        return second_bits | FLOAT_QUIET;
     switch (operation) {
     case VALUE_LANES_FLOAT_ADD:
         return float_bits(first + second);
@@ -201,7 +209,7 @@ static uint64_t scalar_float(unsigned operation, float first, float second)
     case VALUE_LANES_FLOAT_MUL:
         return float_bits(first * second);
     default:
-        return second == 0 ? FLOAT_NAN : float_bits(first / second);
+        return float_bits(first / second);
     }
 }
 
@@ -253,9 +261,8 @@ static uint64_t scalar(struct value_thread *thread, const struct value_rule *rul
         compare(thread, rule, first, second);
         return 0;
     default:
-        return rule->second_width == 8
-                   ? scalar_double(rule->operation, double_of(first), double_of(second))
-                   : scalar_float(rule->operation, float_of(first), float_of(second));
+        return rule->second_width == 8 ? scalar_double(rule->operation, first, second)
+                                       : scalar_float(rule->operation, first, second);
     }
 }
 

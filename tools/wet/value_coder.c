@@ -267,8 +267,8 @@ int value_coder_put(struct value_coder *coder, struct value_rule *rule, bool def
     if (rule->size > 8)
         return put_wide(coder, rule, bytes);
     memcpy(&value, bytes, 8);
-    value = value_cut(value, rule->size);
-    if (rule->choice == VALUE_BY_MACHINE && value_cut(guess, rule->size) == value) {
+    value = value << rule->cut >> rule->cut;
+    if (rule->choice == VALUE_BY_MACHINE && (guess ^ value) << rule->cut == 0) {
         coder->run++;
         value_machine_settle(&coder->machine, rule, value);
         return 0;

@@ -262,8 +262,12 @@ static void fix_general(struct making *making)
     switch (rule->operation) {
     case VALUE_MOVE:
     case VALUE_MOVE_SIGNED:
-        if (rule->marks & VALUE_SECOND_MEMORY && rule->place != VALUE_TO_MEMORY)
+        if (rule->place == VALUE_TO_MEMORY)
+            rule->operation = VALUE_STORE;
+        else if (rule->marks & VALUE_SECOND_MEMORY)
             rule->marks |= VALUE_LOADS_WHOLE;
+        if (rule->operation == VALUE_MOVE && rule->marks & VALUE_LOADS_WHOLE)
+            rule->operation = VALUE_LOAD;
         break;
     case VALUE_IMUL:
         if (making->instruction.operand_count_visible > 1)
@@ -431,6 +435,7 @@ void value_rule_make(struct value_rule *rule, const struct decode_instruction *i
                                            &making.instruction, making.operands)))
         return;
     set_place(&making);
+    rule->cut = rule->size >= 1 && rule->size <= 8 ? (uint8_t)(64 - 8 * rule->size) : 0;
     describe(&making);
     rule->choice = rule->operation == VALUE_UNKNOWN ? VALUE_BY_LAST : VALUE_BY_MACHINE;
 }

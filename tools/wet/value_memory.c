@@ -76,3 +76,16 @@ void value_memory_write_bytes(struct value_memory *memory, uint64_t address, con
         size -= part;
     }
 }
+
+uint64_t value_memory_read_across(const struct value_memory *memory, uint64_t address)
+{
+    uint64_t value;
+    value_memory_read_bytes(memory, address, (uint8_t *)&value, sizeof value);
+    return value;
+}
+
+void value_memory_write_across(struct value_memory *memory, uint64_t address, uint64_t value,
+                               unsigned size)
+{
+    value_memory_write_bytes(memory, address, (const uint8_t *)&value, size);
+}

@@ -55,38 +55,37 @@ void value_memory_read_bytes(const struct value_memory *memory, uint64_t address
 void value_memory_write_bytes(struct value_memory *memory, uint64_t address, const uint8_t *from,
                               size_t size);
 
+/* The same for eight bytes, and for fewer, where they are in two pages. */
+uint64_t value_memory_read_across(const struct value_memory *memory, uint64_t address);
+void value_memory_write_across(struct value_memory *memory, uint64_t address, uint64_t value,
+                               unsigned size);
+
 /* Eight bytes. */
 static inline uint64_t value_memory_read(const struct value_memory *memory, uint64_t address)
 {
     const uint32_t offset = address % VALUE_PAGE_BYTES;
     uint64_t value;
-    if (offset <= VALUE_PAGE_BYTES - 8) {
-        memcpy(&value, value_memory_find(memory, address >> VALUE_PAGE_BITS)->bytes + offset, 8);
-    } else {
-        uint8_t bytes[8];
-        value_memory_read_bytes(memory, address, bytes, sizeof bytes);
-        memcpy(&value, bytes, 8);
-    }
+    if (offset > VALUE_PAGE_BYTES - 8)
+        return value_memory_read_across(memory, address);
+    memcpy(&value, value_memory_find(memory, address >> VALUE_PAGE_BITS)->bytes + offset, 8);
     return value;
 }
 
-/* The lowest size bytes of a value, at most 8. */
+/* The lowest size bytes of a value, 1 to 8. */
 static inline void value_memory_write(struct value_memory *memory, uint64_t address, uint64_t value,
                                       unsigned size)
 {
     const uint32_t offset = address % VALUE_PAGE_BYTES;
-    uint8_t bytes[8];
-    if (offset <= VALUE_PAGE_BYTES - 8) {
-        uint8_t *at = value_memory_page(memory, address >> VALUE_PAGE_BITS) + offset;
-        uint64_t old;
-        memcpy(&old, at, 8);
-        const uint64_t mask = UINT64_MAX >> (64 - 8 * size);
-        value = (old & ~mask) | (value & mask);
-        memcpy(at, &value, 8);
-    } else {
-        memcpy(bytes, &value, 8);
-        value_memory_write_bytes(memory, address, bytes, size);
+    const uint64_t mask = UINT64_MAX >> (64 - 8 * size);
+    uint64_t old;
+    if (offset > VALUE_PAGE_BYTES - 8) {
+        value_memory_write_across(memory, address, value, size);
+        return;
     }
+    uint8_t *at = value_memory_page(memory, address >> VALUE_PAGE_BITS) + offset;
+    memcpy(&old, at, 8);
+    value = (old & ~mask) | (value & mask);
+    memcpy(at, &value, 8);
 }
 
 #endif

@@ -90,6 +90,8 @@ struct wet_file {
     bool is_cut;         /* something after the last whole chunk is no member */
     struct bt_error cut; /* then: what is wrong there */
     uint64_t size;       /* of the file */
+    uint64_t end;        /* of the last good member */
+    bool is_wet;         /* it begins as a WET file does */
 
     /* private */
     uint8_t *bytes; /* of a file without offsets: all */

@@ -87,6 +87,8 @@ static int find_member(struct wet_file *file, uint64_t offset, struct wet_member
     const size_t size = left < WET_MEMBER_HEADER_BYTES ? (size_t)left : WET_MEMBER_HEADER_BYTES;
     const uint8_t *bytes;
     int result = read_bytes(file, offset, size, &bytes, error);
+    if (result == 0 && offset == 0)
+        file->is_wet = size > 0 && wet_member_begins(bytes, size);
     if (result == 0)
         result = wet_member_get(member, bytes, size, error);
     if (result == 1 && member->member_bytes > left)
@@ -249,6 +251,7 @@ static int read_members(struct wet_file *file, struct bt_error *error)
     int result = read_first(file, &member, error);
     while (result == 0) {
         offset += member.member_bytes;
+        file->end = offset;
         if (offset == file->size || file->is_closed)
             break;
         result = find_member(file, offset, &member, &file->cut);

@@ -92,6 +92,8 @@ struct wet_file {
     struct bt_error cut; /* then: what is wrong there */
     uint64_t size;       /* of the file */
     bool is_borrowed;    /* wet_file_borrow() */
+    uint64_t end;        /* of the last good member */
+    bool is_wet;         /* it begins as a WET file does */
 
     /* private */
     uint8_t *bytes; /* of a file without offsets: all */

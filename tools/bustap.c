@@ -28,6 +28,7 @@ static const struct command *const commands[] = {
     &exec_command,
     &profile_command,
     &depend_command,
+    &wet_command,
     &rondo_command,
     NULL
 };

@@ -37,5 +37,6 @@ extern const struct command profile_command;
 extern const struct command recover_command;
 extern const struct command rondo_command;
 extern const struct command verify_command;
+extern const struct command wet_command;
 
 #endif

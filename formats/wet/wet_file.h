@@ -92,8 +92,10 @@ struct wet_file {
     uint64_t size;       /* of the file */
 
     /* private */
-    uint8_t *bytes;
-    bool is_mapped;
+    uint8_t *bytes; /* of a file without offsets: all */
+    int descriptor;
+    bool is_open;            /* the descriptor is to be closed */
+    struct wet_bytes member; /* the one read last */
     size_t place_capacity;
     struct deflate_decoder *decoder;
     struct wet_bytes content;

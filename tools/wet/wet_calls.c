@@ -144,11 +144,10 @@ struct wet_instance wet_calls_decided(struct wet_calls *calls, const struct wet_
                                       uint32_t node, bool begins_node)
 {
     const struct wet_frame *top = &calls->frames[calls->count - 1];
-    if (graph->functions[graph->nodes[node].function].is_endless && node)
+    if (node && graph->functions[graph->nodes[node].function].is_endless)
         return find_deciding(calls, graph, node);
-    while (begins_node && calls->branch_count > top->base &&
-           calls->branches[calls->branch_count - 1].next == node)
-        calls->branch_count--;
+    if (begins_node)
+        wet_calls_pass(calls, node);
     return calls->branch_count > top->base ? calls->branches[calls->branch_count - 1].branch
                                            : top->call;
 }
@@ -170,10 +169,13 @@ static void forget_branch(struct wet_calls *calls, uint32_t node)
 static int decide(struct wet_calls *calls, const struct wet_graph *graph, uint32_t node,
                   struct wet_instance branch)
 {
-    const struct wet_deciding deciding = {
-        .node = node, .next = graph->nodes[node].next, .branch = branch};
+    const bool is_endless = graph->functions[graph->nodes[node].function].is_endless;
+    const struct wet_deciding deciding = {.node = node,
+                                          .next =
+                                              is_endless ? WET_NODE_NONE : graph->nodes[node].next,
+                                          .branch = branch};
     const uint32_t base = calls->frames[calls->count - 1].base;
-    if (graph->functions[graph->nodes[node].function].is_endless) {
+    if (is_endless) {
         forget_branch(calls, node);
     } else if (calls->branch_count > base &&
                calls->branches[calls->branch_count - 1].next == deciding.next) {

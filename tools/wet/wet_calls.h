@@ -53,6 +53,14 @@ void wet_calls_arrive(struct wet_calls *calls, const struct wet_graph *graph,
 struct wet_instance wet_calls_decided(struct wet_calls *calls, const struct wet_graph *graph,
                                       uint32_t node, bool begins_node);
 
+/* The same, where nobody asks what decided. */
+static inline void wet_calls_pass(struct wet_calls *calls, uint32_t node)
+{
+    const uint32_t base = calls->frames[calls->count - 1].base;
+    while (calls->branch_count > base && calls->branches[calls->branch_count - 1].next == node)
+        calls->branch_count--;
+}
+
 /* The last instruction of a block was executed. 0 or BT_MEMORY. */
 int wet_calls_leave(struct wet_calls *calls, const struct wet_graph *graph,
                     const struct wet_flow *flow, const struct wet_instruction *instruction,

@@ -32,6 +32,9 @@ int wet_trace_open(struct wet_trace *trace, const char *path, struct bt_error *e
         result = bt_fail(error, BT_MEMORY, "no memory for the program's code");
     if (result == 0)
         result = wet_graph_make(&trace->graph, &trace->file.code, &trace->flows, error);
+    if (result == 0 &&
+        wet_plans_make(&trace->plans, &trace->file.code, &trace->flows, &trace->graph) < 0)
+        result = bt_fail(error, BT_MEMORY, "no memory for the program's code");
     return result == 0 ? number_ports(trace, error) : result;
 }
 
@@ -40,6 +43,7 @@ void wet_trace_close(struct wet_trace *trace)
     wet_file_close(&trace->file);
     wet_flows_clear(&trace->flows);
     wet_graph_clear(&trace->graph);
+    wet_plans_clear(&trace->plans);
     free(trace->first_port);
 }
 
@@ -217,12 +221,19 @@ static int read_label(struct wet_replay *replay, uint32_t id, uint32_t operand, 
 {
     const uint32_t port = replay->trace->first_port[id] + operand;
     struct wet_cursor *from = &replay->label_cursors[port];
-    const size_t before = replay->writers.count;
-    int result = wet_port_get(&replay->ports[port], instance, replay->last_id, replay->counts, from,
-                              &replay->writers);
-    if (result == 0 && !(replay->wanted & WET_WANTS_MEMORY))
-        replay->writers.count = before;
-    return result;
+    struct wet_ranges *label = &replay->label, *writers = &replay->writers;
+    const int result =
+        wet_port_get(&replay->ports[port], instance, replay->last_id, replay->counts, from, label);
+    if (result < 0 || label->count == 0)
+        return result;
+    struct wet_writers *larger = grow_array(writers->ranges, &writers->capacity,
+                                            writers->count + label->count, sizeof *larger);
+    if (!larger)
+        return BT_MEMORY;
+    writers->ranges = larger;
+    memcpy(larger + writers->count, label->ranges, label->count * sizeof *larger);
+    writers->count += label->count;
+    return 0;
 }
 
 /* Finds the writers of the data ports. */
@@ -268,9 +279,11 @@ static int read_outcome(struct wet_replay *replay, uint32_t id, bool *outcome)
     return wet_outcomes_get(&replay->outcomes[id], &replay->outcome_cursors[id], outcome);
 }
 
-static int execute(struct wet_replay *replay, uint32_t id)
+/* Executes the instruction at a place in wet_code.ids. */
+static int execute(struct wet_replay *replay, uint32_t at)
 {
     const struct wet_trace *trace = replay->trace;
+    const uint32_t id = trace->file.code.ids[at];
     const struct wet_flow *flow = &trace->flows.flows[id];
     struct wet_replay_thread *thread = replay->thread;
     struct wet_step step = {.thread = thread->number,
@@ -285,7 +298,7 @@ static int execute(struct wet_replay *replay, uint32_t id)
     if (result == 0 && replay->wanted & WET_WANTS_REGISTERS)
         result = write_registers(replay, flow, id, step.instance, step.defines);
     if (result == 0 && replay->wanted & WET_WANTS_VALUES)
-        result = wet_values_get(replay, id, step.defines, &step.value);
+        result = wet_values_get(replay, at, step.defines, &step.value);
     if (result < 0)
         return result;
     if (replay->wanted & WET_WANTS_CONTROL)
@@ -294,7 +307,55 @@ static int execute(struct wet_replay *replay, uint32_t id)
     step.writers = replay->writers.ranges;
     step.ends = replay->ends;
     thread->last = (struct wet_instance){.id = id, .instance = step.instance};
-    return replay->operations->step(replay->context, &step);
+    return replay->operations->step ? replay->operations->step(replay->context, &step) : 0;
+}
+
+/* Looks at each instruction of a block. */
+static int execute_instructions(struct wet_replay *replay, const struct wet_block *block)
+{
+    int result = 0;
+    for (uint32_t i = 0; i < block->count && result == 0; i++)
+        result = execute(replay, block->first + i);
+    return result;
+}
+
+/* Looks at each instruction as far as registers need it. */
+static int define_registers(struct wet_replay *replay, const uint32_t *ids, uint32_t count)
+{
+    int result = 0;
+    for (uint32_t i = 0; i < count && result == 0; i++) {
+        const struct wet_flow *flow = &replay->trace->flows.flows[ids[i]];
+        bool outcome = true;
+        result = flow->has_outcome ? read_outcome(replay, ids[i], &outcome) : 0;
+        if (result == 0)
+            result = write_registers(replay, flow, ids[i], replay->counts[ids[i]] - 1, outcome);
+    }
+    return result;
+}
+
+/* What a block does, where nobody looks at its instructions. */
+static int pass_block(struct wet_replay *replay, const struct wet_plan *plan, const uint32_t *ids,
+                      uint32_t count)
+{
+    const struct wet_plans *plans = &replay->trace->plans;
+    struct wet_replay_thread *thread = replay->thread;
+    const uint32_t last = ids[count - 1];
+    int result = 0;
+    replay->instructions += count;
+    thread->last = (struct wet_instance){.id = last, .instance = replay->counts[last] - 1};
+    if (replay->wanted & WET_WANTS_CONTROL)
+        for (uint32_t i = 0; i < plan->node_count; i++)
+            wet_calls_pass(&thread->calls, plans->nodes[plan->first_node + i]);
+    if (!(replay->wanted & WET_WANTS_REGISTERS))
+        return 0;
+    if (!plan->is_plain)
+        return define_registers(replay, ids, count);
+    for (uint32_t i = 0; i < plan->write_count && result == 0; i++) {
+        const struct wet_plan_write *write = &plans->writes[plan->first_write + i];
+        result = wet_register_write(&thread->registers.registers[write->reg], write->bytes,
+                                    ids[write->index], replay->counts[ids[write->index]] - 1);
+    }
+    return result;
 }
 
 static int execute_block(struct wet_replay *replay, uint32_t number)
@@ -305,19 +366,19 @@ static int execute_block(struct wet_replay *replay, uint32_t number)
     const uint32_t *ids = wet_code_ids(code, number);
     struct wet_replay_thread *thread = replay->thread;
     const uint32_t last = ids[block->count - 1];
-    int result = 0;
     if (replay->left[number]-- == 0)
         return BT_DATA;
     if (replay->wanted & WET_WANTS_CONTROL)
         wet_calls_arrive(&thread->calls, &trace->graph, code, ids[0]);
     for (uint32_t i = 0; i < block->count; i++)
         replay->counts[ids[i]]++;
-    for (uint32_t i = 0; i < block->count && result == 0; i++)
-        result = execute(replay, ids[i]);
-    if (result == 0 && replay->wanted & WET_WANTS_CONTROL)
-        result = wet_calls_leave(&thread->calls, &trace->graph, &trace->flows.flows[last],
-                                 &code->instructions[last], thread->last);
-    return result;
+    const int result = replay->operations->step || replay->values
+                           ? execute_instructions(replay, block)
+                           : pass_block(replay, &trace->plans.plans[number], ids, block->count);
+    if (result < 0 || !(replay->wanted & WET_WANTS_CONTROL))
+        return result;
+    return wet_calls_leave(&thread->calls, &trace->graph, &trace->flows.flows[last],
+                           &code->instructions[last], thread->last);
 }
 
 /* --- chunks ------------------------------------------------------------------------------------
@@ -501,6 +562,7 @@ void wet_replay_free(struct wet_replay *replay)
     free(replay->label_cursors);
     free(replay->left);
     free(replay->writers.ranges);
+    free(replay->label.ranges);
     wet_sequence_clear(&replay->sequence);
     wet_chunk_clear(&replay->chunk);
     wet_values_free(replay);

@@ -9,6 +9,7 @@
 #include "formats/wet/wet_file.h"
 #include "formats/wet/wet_labels.h"
 #include "tools/wet/wet_calls.h"
+#include "tools/wet/wet_plans.h"
 
 /* What a replay finds out. */
 enum wet_wanted {
@@ -32,6 +33,7 @@ struct wet_step {
 };
 
 struct wet_replay_operations {
+    /* An instruction was executed. NULL: not wanted, and a replay without values is much faster. */
     int (*step)(void *context, const struct wet_step *step);
     /* A system call has returned: its value, 8 bytes. NULL: not wanted. */
     int (*result)(void *context, uint32_t thread, struct wet_instance call, uint64_t value);
@@ -44,6 +46,7 @@ struct wet_trace {
     struct wet_file file;
     struct wet_flows flows;
     struct wet_graph graph;
+    struct wet_plans plans;
     uint32_t *first_port; /* by id: number of its first memory port among all; the last: their
                              number */
 };

@@ -49,6 +49,7 @@ struct wet_replay {
 
     /* of the current instruction */
     struct wet_ranges writers;
+    struct wet_ranges label; /* of one memory port */
     uint32_t ends[DATA_FLOW_PARTS];
 
     struct wet_replay_values *values; /* NULL: not wanted */
@@ -63,6 +64,7 @@ int wet_values_begin(struct wet_replay *replay); /* a chunk */
 int wet_values_switch(struct wet_replay *replay, uint32_t thread);
 int wet_values_fork(struct wet_replay *replay, uint32_t thread, uint32_t parent);
 int wet_values_result(struct wet_replay *replay, uint64_t value);
-int wet_values_get(struct wet_replay *replay, uint32_t id, bool defines, const uint8_t **value);
+/* at: the instruction's place in wet_code.ids. *value: valid until the next one; NULL: none. */
+int wet_values_get(struct wet_replay *replay, uint32_t at, bool defines, const uint8_t **value);
 
 #endif

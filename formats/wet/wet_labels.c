@@ -231,8 +231,8 @@ static int get_label(struct wet_port *port, uint64_t reader, uint32_t ids,
 int wet_port_get(struct wet_port *port, uint64_t reader, uint32_t ids, const uint64_t *instances,
                  struct wet_cursor *from, struct wet_ranges *ranges)
 {
-    const size_t before = ranges->count;
     int result;
+    ranges->count = 0;
     if (!port->has_run) {
         /* predicted labels at the end are not followed by another one */
         port->run = wet_cursor_get(from);
@@ -246,8 +246,6 @@ int wet_port_get(struct wet_port *port, uint64_t reader, uint32_t ids, const uin
     } else {
         result = get_label(port, reader, ids, instances, from, ranges);
     }
-    const size_t added = ranges->count - before;
-    return result == 0 ? remember(port, reader, added > 0 ? ranges->ranges + before : NULL,
-                                  added > WET_PREDICTED ? 0 : (uint32_t)added, instances)
+    return result == 0 ? remember(port, reader, ranges->ranges, (uint32_t)ranges->count, instances)
                        : result;
 }

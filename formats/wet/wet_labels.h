@@ -108,9 +108,8 @@ struct wet_ranges {
 };
 
 /*
- * Reads the label of the next instance and appends its ranges. ids: number of instructions;
- * instances: by id up to it. 0, BT_MEMORY, or BT_DATA: the bytes are no label, or name instances
- * that do not exist.
+ * Reads the label of the next instance. ids: number of instructions; instances: by id up to it. 0,
+ * BT_MEMORY, or BT_DATA: the bytes are no label, or name instances that do not exist.
  */
 int wet_port_get(struct wet_port *port, uint64_t reader, uint32_t ids, const uint64_t *instances,
                  struct wet_cursor *from, struct wet_ranges *ranges);

@@ -85,7 +85,6 @@ static void check_labels(const uint8_t *data, size_t size)
     struct wet_ranges ranges = {.ranges = NULL};
     int result = 0;
     for (uint64_t reader = 0; reader < LABELS && result == 0; reader++) {
-        ranges.count = 0;
         result = wet_port_get(&port, reader, IDS, instances, &from, &ranges);
         for (size_t i = 0; i < ranges.count && result == 0; i++) {
             const struct wet_writers *writers = &ranges.ranges[i];

@@ -47,7 +47,6 @@ static unsigned read_labels(const struct labels *labels, const struct wet_bytes 
     unsigned same = 0;
     for (unsigned i = 0; i < labels->count; i++) {
         const struct wet_writers *writers = labels->labels[i].writers;
-        ranges.count = 0;
         bool equal =
             wet_port_get(&port, i, IDS, labels->labels[i].instances, &from, &ranges) == 0 &&
             ranges.count == labels->labels[i].count;
@@ -163,7 +162,6 @@ static void test_other_bytes(void)
         struct wet_cursor from = {.at = bytes, .end = bytes + sizeof bytes};
         int result = 0;
         for (uint64_t reader = 0; reader < 100 && result == 0; reader++) {
-            ranges.count = 0;
             result = wet_port_get(&port, reader, IDS, instances, &from, &ranges);
             for (size_t r = 0; r < ranges.count; r++) {
                 const struct wet_writers *writers = &ranges.ranges[r];

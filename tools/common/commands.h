@@ -38,5 +38,6 @@ extern const struct command recover_command;
 extern const struct command rondo_command;
 extern const struct command verify_command;
 extern const struct command wet_command;
+extern const struct command wet_report_command;
 
 #endif

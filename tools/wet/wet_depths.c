@@ -35,8 +35,7 @@ static void keep(void *context, struct wet_instance instance)
     struct wet_depths *depths = removal->depths;
     const struct wet_depths_slot *from =
         find(depths->slots, depths->size, instance.id, instance.instance);
-    struct wet_depths_slot *to =
-        find(depths->other, depths->size, instance.id, instance.instance);
+    struct wet_depths_slot *to = find(depths->other, depths->size, instance.id, instance.instance);
     if (from->id && !to->id) {
         *to = *from;
         removal->kept++;
@@ -86,8 +85,8 @@ int wet_depths_put(struct wet_depths *depths, const struct wet_replay *replay,
     struct wet_depths_slot *slot =
         find(depths->slots, depths->size, instance.id, instance.instance);
     depths->count += slot->id == 0;
-    *slot = (struct wet_depths_slot){
-        .instance = instance.instance, .id = instance.id, .depth = depth};
+    *slot =
+        (struct wet_depths_slot){.instance = instance.instance, .id = instance.id, .depth = depth};
     return 0;
 }
 

@@ -13,11 +13,10 @@ struct wet_locality_context {
 
 int wet_locality_init(struct wet_locality *locality, size_t ids, size_t limit)
 {
-    *locality =
-        (struct wet_locality){.of = calloc(ids, sizeof *locality->of),
-                              .contexts = calloc(SIZE_MIN, sizeof *locality->contexts),
-                              .size = SIZE_MIN,
-                              .limit = limit};
+    *locality = (struct wet_locality){.of = calloc(ids, sizeof *locality->of),
+                                      .contexts = calloc(SIZE_MIN, sizeof *locality->contexts),
+                                      .size = SIZE_MIN,
+                                      .limit = limit};
     return locality->of && locality->contexts ? 0 : BT_MEMORY;
 }
 

@@ -128,8 +128,8 @@ static uint32_t store_limit(const struct wet_report *report)
     const struct wet_file *file = &report->trace->file;
     uint64_t limit = report->settings.max_memory / 2 / WET_STORES_BYTES, instructions = 1;
     for (size_t i = 0; i < file->place_count; i++)
-        instructions += file->places[i].instructions < UINT32_MAX ? file->places[i].instructions
-                                                                  : UINT32_MAX;
+        instructions +=
+            file->places[i].instructions < UINT32_MAX ? file->places[i].instructions : UINT32_MAX;
     limit = limit < instructions ? limit : instructions;
     return limit < UINT32_MAX / 2 ? (uint32_t)limit : UINT32_MAX / 2;
 }

@@ -54,8 +54,7 @@ int wet_stores_put(struct wet_stores *stores, uint64_t instance, const struct we
     struct wet_stores_of *of = &stores->of[store->id];
     if (stores->is_full && forget(stores) < 0)
         return BT_MEMORY;
-    if (of->count == of->capacity &&
-        resize(of, of->capacity ? 2 * of->capacity : CAPACITY_MIN) < 0)
+    if (of->count == of->capacity && resize(of, of->capacity ? 2 * of->capacity : CAPACITY_MIN) < 0)
         return BT_MEMORY;
     if (of->count == 0)
         of->first = instance;

@@ -40,5 +40,6 @@ extern const struct command verify_command;
 extern const struct command wet_check_command;
 extern const struct command wet_command;
 extern const struct command wet_print_command;
+extern const struct command wet_report_command;
 
 #endif

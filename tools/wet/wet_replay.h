@@ -81,6 +81,11 @@ const uint64_t *wet_replay_counts(const struct wet_replay *replay);
 /* Instructions replayed so far. */
 uint64_t wet_replay_instructions(const struct wet_replay *replay);
 
+/* Visits each instance that a later instruction may depend on through registers or control, some
+ * more than once; the current instruction's may be missing in its own step. */
+typedef void wet_replay_visit(void *context, struct wet_instance instance);
+void wet_replay_live(const struct wet_replay *replay, wet_replay_visit *function, void *context);
+
 /*
  * A copy of the state between two chunks, without what values need: a replay that continues from it
  * later, perhaps with other wishes (not values) and operations. NULL and *error without memory.

@@ -92,6 +92,8 @@ static int find_member(struct wet_file *file, uint64_t offset, struct wet_member
     const size_t size = left < WET_MEMBER_HEADER_BYTES ? (size_t)left : WET_MEMBER_HEADER_BYTES;
     const uint8_t *bytes;
     int result = read_bytes(file, offset, size, &bytes, error);
+    if (result == 0 && offset == 0)
+        file->is_wet = size > 0 && wet_member_begins(bytes, size);
     if (result == 0)
         result = wet_member_get(member, bytes, size, error);
     if (result == 1 && member->member_bytes > left)
@@ -159,6 +161,25 @@ static int get_closing(struct wet_file *file, struct bt_error *error)
     return 0;
 }
 
+int wet_code_take_executions(struct wet_code *code, struct wet_execution **executions,
+                             size_t *count)
+{
+    *count = 0;
+    for (size_t i = 1; i < code->block_count; i++)
+        *count += code->blocks[i].executions > 0;
+    struct wet_execution *taken = malloc((*count + 1) * sizeof *taken);
+    *executions = taken;
+    if (!taken)
+        return BT_MEMORY;
+    for (size_t i = 1; i < code->block_count; i++) {
+        struct wet_block *block = &code->blocks[i];
+        if (block->executions > 0)
+            *taken++ = (struct wet_execution){.block = (uint32_t)i, .count = block->executions};
+        block->executions = 0;
+    }
+    return 0;
+}
+
 /* Remembers the chunk at an offset, which the code read last belongs to. */
 static int add_place(struct wet_file *file, const struct wet_member *member, uint64_t offset,
                      struct bt_error *error)
@@ -174,16 +195,8 @@ static int add_place(struct wet_file *file, const struct wet_member *member, uin
     if (!larger)
         return bt_fail(error, BT_MEMORY, "no memory for the file's chunks");
     file->places = larger;
-    for (size_t i = 1; i < code->block_count; i++)
-        place.execution_count += code->blocks[i].executions > 0;
-    place.executions = malloc((place.execution_count + 1) * sizeof *place.executions);
-    if (!place.executions)
+    if (wet_code_take_executions(&file->code, &place.executions, &place.execution_count) < 0)
         return bt_fail(error, BT_MEMORY, "no memory for the file's chunks");
-    size_t count = 0;
-    for (size_t i = 1; i < code->block_count; i++)
-        if (code->blocks[i].executions > 0)
-            place.executions[count++] =
-                (struct wet_execution){.block = (uint32_t)i, .count = code->blocks[i].executions};
     larger[file->place_count++] = place;
     return 0;
 }
@@ -243,6 +256,7 @@ static int read_members(struct wet_file *file, struct bt_error *error)
     int result = read_first(file, &member, error);
     while (result == 0) {
         offset += member.member_bytes;
+        file->end = offset;
         if (offset == file->size || file->is_closed)
             break;
         result = find_member(file, offset, &member, &file->cut);
@@ -277,6 +291,8 @@ int wet_file_open(struct wet_file *file, const char *path, struct bt_error *erro
 
 void wet_file_close(struct wet_file *file)
 {
+    if (file->is_borrowed)
+        return;
     for (size_t i = 0; i < file->place_count; i++)
         free(file->places[i].executions);
     free(file->places);
@@ -290,9 +306,30 @@ void wet_file_close(struct wet_file *file)
     *file = (struct wet_file){.bytes = NULL};
 }
 
+void wet_file_borrow(struct wet_file *file, const struct wet_code *code, struct wet_place *places,
+                     size_t count)
+{
+    *file = (struct wet_file){
+        .code = *code, .places = places, .place_count = count, .is_borrowed = true};
+}
+
+/* Copies a chunk in memory. */
+static int copy_chunk(const struct wet_chunk *from, struct wet_chunk *to, struct bt_error *error)
+{
+    bool out_of_memory = false;
+    wet_chunk_empty(to);
+    for (unsigned i = 0; i < WET_STREAMS; i++) {
+        wet_bytes_append(&to->streams[i], from->streams[i].bytes, from->streams[i].size);
+        out_of_memory |= to->streams[i].out_of_memory;
+    }
+    return out_of_memory ? bt_fail(error, BT_MEMORY, "no memory for a chunk of the trace") : 0;
+}
+
 int wet_file_chunk(struct wet_file *file, size_t number, struct wet_chunk *chunk,
                    struct bt_error *error)
 {
+    if (file->places[number].chunk)
+        return copy_chunk(file->places[number].chunk, chunk, error);
     const uint64_t offset = file->places[number].offset;
     struct wet_member member;
     int result = find_member(file, offset, &member, error);

@@ -75,12 +75,17 @@ int wet_member_put(struct wet_member *member, struct deflate_encoder *encoder,
     return 0;
 }
 
+bool wet_member_begins(const uint8_t *bytes, size_t size)
+{
+    const size_t known = size < sizeof gzip_start ? size : sizeof gzip_start;
+    return memcmp(bytes, gzip_start, known) == 0 &&
+           (size < AT_SUBFIELD + 2 || memcmp(bytes + AT_SUBFIELD, "BW", 2) == 0);
+}
+
 int wet_member_get(struct wet_member *member, const uint8_t *bytes, size_t size,
                    struct bt_error *error)
 {
-    const size_t known = size < sizeof gzip_start ? size : sizeof gzip_start;
-    if (memcmp(bytes, gzip_start, known) != 0 ||
-        (size >= AT_SUBFIELD + 2 && memcmp(bytes + AT_SUBFIELD, "BW", 2) != 0))
+    if (!wet_member_begins(bytes, size))
         return bt_fail(error, BT_DATA, "no member of a WET file begins here");
     if (size < WET_MEMBER_HEADER_BYTES)
         return 0;

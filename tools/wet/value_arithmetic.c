@@ -232,28 +232,28 @@ static uint64_t multiply(struct value_thread *thread, const struct value_rule *r
     return flags_given(thread, width, low, is_long, is_long);
 }
 
-/* Both results; false: it would fault, or its dividend has more than 64 bits. */
-static bool divide(bool is_signed, unsigned width, wide dividend, uint64_t divisor,
-                   uint64_t *quotient, uint64_t *remainder)
+static void divide_unsigned(wide dividend, uint64_t divisor, uint64_t *quotient,
+                            uint64_t *remainder)
 {
-    if (divisor == 0)
-        return false;
-    if (!is_signed) {
-        if (dividend >> 64 != 0) {
-            *quotient = (uint64_t)(dividend / divisor);
-            *remainder = (uint64_t)(dividend % divisor);
-        } else {
-            *quotient = (uint64_t)dividend / divisor;
-            *remainder = (uint64_t)dividend % divisor;
-        }
-        return true;
+    if (dividend >> 64 != 0) {
+        *quotient = (uint64_t)(dividend / divisor);
+        *remainder = (uint64_t)(dividend % divisor);
+    } else {
+        *quotient = (uint64_t)dividend / divisor;
+        *remainder = (uint64_t)dividend % divisor;
     }
-    const int64_t by = extend(divisor, width), low = (int64_t)(uint64_t)dividend;
-    if ((signed_wide)dividend != low || (by == -1 && low == INT64_MIN))
-        return false;
-    *quotient = (uint64_t)(low / by);
-    *remainder = (uint64_t)(low % by);
-    return true;
+}
+
+/* As the processor does, towards 0; quotients that are too large are cut off. */
+static void divide_signed(wide dividend, int64_t divisor, uint64_t *quotient, uint64_t *remainder)
+{
+    const bool is_negative = dividend >> 127 != 0;
+    divide_unsigned(is_negative ? 0 - dividend : dividend,
+                    divisor < 0 ? 0 - (uint64_t)divisor : (uint64_t)divisor, quotient, remainder);
+    if (is_negative != (divisor < 0))
+        *quotient = 0 - *quotient;
+    if (is_negative)
+        *remainder = 0 - *remainder;
 }
 
 static uint64_t guess_division(struct value_thread *thread, const struct value_rule *rule,
@@ -272,8 +272,13 @@ static uint64_t guess_division(struct value_thread *thread, const struct value_r
         const uint64_t both = value_cut(high, width) << (8 * width) | value_cut(low, width);
         dividend = is_signed ? (wide)(signed_wide)extend(both, 2 * width) : (wide)both;
     }
-    if (!divide(is_signed, width, dividend, value_cut(divisor, width), &quotient, &remainder))
+    divisor = value_cut(divisor, width);
+    if (divisor == 0)
         return low;
+    if (is_signed)
+        divide_signed(dividend, extend(divisor, width), &quotient, &remainder);
+    else
+        divide_unsigned(dividend, divisor, &quotient, &remainder);
     if (width == 1)
         return (quotient & 0xff) | (remainder & 0xff) << 8;
     if (width == 2)

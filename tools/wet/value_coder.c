@@ -206,36 +206,47 @@ static int put_wrong(struct value_coder *coder, struct value_rule *rule, uint64_
     return written(coder);
 }
 
-static int put_wide(struct value_coder *coder, struct value_rule *rule, const uint8_t *bytes)
+static inline bool is_same(const uint64_t *a, const uint64_t *b, unsigned size)
+{
+    return size == 16 ? ((a[0] ^ b[0]) | (a[1] ^ b[1])) == 0 : memcmp(a, b, size) == 0;
+}
+
+/* After a wrong guess. */
+static void put_wide_wrong(struct value_coder *coder, struct value_rule *rule,
+                           const uint64_t value[8], const uint64_t last[8], bool machine_is_right)
+{
+    wet_bytes_put(&coder->to[STREAM_RUNS], coder->run);
+    coder->run = 0;
+    if (is_same(last, value, rule->size)) {
+        put_byte(&coder->to[STREAM_SYMBOLS], VALUE_BY_LAST);
+        choose(rule, VALUE_BY_LAST);
+    } else if (machine_is_right) {
+        put_byte(&coder->to[STREAM_SYMBOLS], VALUE_BY_MACHINE);
+        choose(rule, VALUE_BY_MACHINE);
+    } else {
+        put_byte(&coder->to[STREAM_SYMBOLS], LITERAL);
+        for (unsigned i = 0; i < (rule->size + 7u) / 8u; i++)
+            put_literal(coder, value[i], last[i], 8);
+    }
+}
+
+static __attribute__((noinline)) int put_wide(struct value_coder *coder, struct value_rule *rule,
+                                              const uint8_t *bytes)
 {
     uint64_t value[8] = {0};
-    const unsigned words = (rule->size + 7u) / 8u;
     uint64_t *last = coder->wide[rule->salt >> (32 - WIDE_BITS)];
-    const bool by_machine = rule->operation >= VALUE_VECTOR;
-    bool right;
+    const bool is_by_machine = rule->choice == VALUE_BY_MACHINE;
     memcpy(value, bytes, rule->size);
-    right = by_machine && memcmp(coder->machine.words, value, rule->size) == 0;
-    const uint64_t *guess = rule->choice == VALUE_BY_MACHINE ? coder->machine.words : last;
-    if (memcmp(guess, value, rule->size) == 0) {
+    const bool is_right =
+        rule->operation >= VALUE_VECTOR && is_same(coder->machine.words, value, rule->size);
+    if (is_by_machine ? is_right : is_same(last, value, rule->size))
         coder->run++;
-    } else {
-        wet_bytes_put(&coder->to[STREAM_RUNS], coder->run);
-        coder->run = 0;
-        if (memcmp(last, value, rule->size) == 0) {
-            put_byte(&coder->to[STREAM_SYMBOLS], VALUE_BY_LAST);
-            choose(rule, VALUE_BY_LAST);
-        } else if (right) {
-            put_byte(&coder->to[STREAM_SYMBOLS], VALUE_BY_MACHINE);
-            choose(rule, VALUE_BY_MACHINE);
-        } else {
-            put_byte(&coder->to[STREAM_SYMBOLS], LITERAL);
-            for (unsigned i = 0; i < words; i++)
-                put_literal(coder, value[i], last[i], 8);
-        }
-    }
-    memcpy(last, value, sizeof value);
-    value_machine_settle_wide(&coder->machine, rule, value, right);
-    return written(coder);
+    else
+        put_wide_wrong(coder, rule, value, last, is_right);
+    if (!is_by_machine || !is_right)
+        memcpy(last, value, sizeof value);
+    value_machine_settle_wide(&coder->machine, rule, value, is_right);
+    return 0;
 }
 
 /* What is not guessed by the machine, or wrong. */
@@ -267,8 +278,8 @@ int value_coder_put(struct value_coder *coder, struct value_rule *rule, bool def
     if (rule->size > 8)
         return put_wide(coder, rule, bytes);
     memcpy(&value, bytes, 8);
-    value = value_cut(value, rule->size);
-    if (rule->choice == VALUE_BY_MACHINE && value_cut(guess, rule->size) == value) {
+    value = value << rule->cut >> rule->cut;
+    if (rule->choice == VALUE_BY_MACHINE && (guess ^ value) << rule->cut == 0) {
         coder->run++;
         value_machine_settle(&coder->machine, rule, value);
         return 0;
@@ -367,24 +378,26 @@ static int get_wide_wrong(struct value_coder *coder, struct value_rule *rule,
     return result;
 }
 
-static int get_wide(struct value_coder *coder, struct value_rule *rule, uint8_t *bytes)
+static __attribute__((noinline)) int get_wide(struct value_coder *coder, struct value_rule *rule,
+                                              uint8_t *bytes)
 {
     uint64_t value[8] = {0};
     uint64_t *last = coder->wide[rule->salt >> (32 - WIDE_BITS)];
-    const int is_right = next_is_right(coder);
-    if (is_right < 0)
-        return is_right;
-    if (is_right)
-        memcpy(value, rule->choice == VALUE_BY_MACHINE ? coder->machine.words : last, rule->size);
+    const int is_guessed = next_is_right(coder);
+    const bool is_by_machine = rule->choice == VALUE_BY_MACHINE;
+    if (is_guessed < 0)
+        return is_guessed;
+    if (is_guessed)
+        memcpy(value, is_by_machine ? coder->machine.words : last, rule->size);
     else if (get_wide_wrong(coder, rule, last, value) != 0)
         return BT_DATA;
+    memset((uint8_t *)value + rule->size, 0, sizeof value - rule->size);
     memcpy(bytes, value, rule->size);
-    const bool right =
-        rule->operation >= VALUE_VECTOR && memcmp(coder->machine.words, bytes, rule->size) == 0;
-    memset(value, 0, sizeof value);
-    memcpy(value, bytes, rule->size);
-    memcpy(last, value, sizeof value);
-    value_machine_settle_wide(&coder->machine, rule, value, right);
+    const bool is_right =
+        rule->operation >= VALUE_VECTOR && is_same(coder->machine.words, value, rule->size);
+    if (!is_by_machine || !is_right)
+        memcpy(last, value, sizeof value);
+    value_machine_settle_wide(&coder->machine, rule, value, is_right);
     return 0;
 }
 

@@ -207,8 +207,8 @@ void value_machine_learn(struct value_machine *machine, const struct value_rule 
     uint64_t *registers = machine->thread->registers, operand;
     if (rule->marks & VALUE_LOADS_WHOLE) {
         value_memory_write(&machine->memory, machine->address, value, rule->second_width);
-    } else if (rule->operation == VALUE_MOVE && rule->second != VALUE_NO_INPUT &&
-               rule->second_width == 8) {
+    } else if ((rule->operation == VALUE_MOVE || rule->operation == VALUE_STORE) &&
+               rule->second != VALUE_NO_INPUT && rule->second_width == 8) {
         registers[rule->second] = value;
     } else if (rule->operation == VALUE_ADDRESS && rule->width == 8 &&
                rule->base != VALUE_NO_INPUT && rule->index == VALUE_NO_INPUT) {
@@ -248,6 +248,9 @@ void value_machine_settle_wide(struct value_machine *machine, const struct value
         if (rule->marks & VALUE_LOADS_WHOLE && !right)
             value_memory_write_bytes(&machine->memory, machine->address, (const uint8_t *)value,
                                      rule->second_width);
+    } else if (rule->place == VALUE_TO_MEMORY && rule->size == 16) {
+        value_memory_write(&machine->memory, machine->address, value[0], 8);
+        value_memory_write(&machine->memory, machine->address + 8, value[1], 8);
     } else if (rule->place == VALUE_TO_MEMORY) {
         value_memory_write_bytes(&machine->memory, machine->address, (const uint8_t *)value,
                                  rule->size);

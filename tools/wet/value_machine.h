@@ -101,20 +101,19 @@ static inline uint64_t value_machine_pop(struct value_machine *machine, unsigned
     return value_memory_read(&machine->memory, address);
 }
 
-/* Returns the guess of up to eight bytes; the bytes after the value's are any. Operations from
- * VALUE_VECTOR on guess `words`, too. Changes what the instruction changes besides its value. */
-static inline uint64_t value_machine_guess(struct value_machine *machine,
-                                           const struct value_rule *rule)
+static inline uint64_t value_machine_second(const struct value_machine *machine,
+                                            const struct value_rule *rule)
+{
+    return (machine->thread->registers[rule->second] >> rule->second_shift) + rule->immediate;
+}
+
+/* Operations below VALUE_SELDOM of two operands. */
+static inline __attribute__((always_inline)) uint64_t
+value_machine_combine(struct value_machine *machine, const struct value_rule *rule)
 {
     uint64_t first, second;
-    if (rule->operation >= VALUE_SELDOM)
-        return value_machine_guess_other(machine, rule);
     value_machine_operands(machine, rule, &first, &second);
     switch (rule->operation) {
-    case VALUE_MOVE:
-        return value_cut(second, rule->second_width);
-    case VALUE_ADDRESS:
-        return machine->address;
     case VALUE_PLUS:
         return first + second;
     case VALUE_MINUS:
@@ -134,6 +133,28 @@ static inline uint64_t value_machine_guess(struct value_machine *machine,
     case VALUE_PUSH:
         value_machine_push(machine, rule->width);
         return second;
+    default:
+        return rule->last;
+    }
+}
+
+/* Returns the guess of up to eight bytes; the bytes after the value's are any. Operations from
+ * VALUE_VECTOR on guess `words`, too. Changes what the instruction changes besides its value. */
+static inline __attribute__((always_inline)) uint64_t
+value_machine_guess(struct value_machine *machine, const struct value_rule *rule)
+{
+    switch (rule->operation) {
+    case VALUE_MOVE:
+        return value_cut(value_machine_second(machine, rule), rule->second_width);
+    case VALUE_LOAD:
+        value_machine_set_address(machine, rule);
+        return value_cut(value_memory_read(&machine->memory, machine->address), rule->second_width);
+    case VALUE_STORE:
+        value_machine_set_address(machine, rule);
+        return value_machine_second(machine, rule);
+    case VALUE_ADDRESS:
+        value_machine_set_address(machine, rule);
+        return machine->address;
     case VALUE_POP:
         return value_machine_pop(machine, rule->width);
     case VALUE_CALL:
@@ -142,7 +163,8 @@ static inline uint64_t value_machine_guess(struct value_machine *machine,
     case VALUE_RETURN:
         return machine->thread->registers[DECODE_RSP] + rule->immediate;
     default:
-        return rule->last;
+        return rule->operation >= VALUE_SELDOM ? value_machine_guess_other(machine, rule)
+                                               : value_machine_combine(machine, rule);
     }
 }
 

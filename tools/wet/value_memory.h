@@ -17,12 +17,12 @@
 #define VALUE_MEMORY_SLOTS 65536u
 
 struct value_memory {
-    uint8_t *pages; /* page n at n * VALUE_PAGE_BYTES; page 0 is that of unknown bytes */
+    uint8_t *pages; /* the first one is that of unknown bytes */
     struct value_memory_slot {
         uint64_t number; /* of the page: its address, without the offset */
-        uint32_t page;   /* 0: the slot is empty */
+        uint8_t *bytes;  /* of the first page: the slot is empty */
     } * slots;
-    uint32_t used; /* pages, with page 0 */
+    uint32_t used; /* pages, with the first one */
 };
 
 /* 0 or BT_MEMORY; value_memory_clear() frees in either case. */
@@ -36,10 +36,17 @@ uint8_t *value_memory_add(struct value_memory *memory, uint64_t number);
 static inline struct value_memory_slot *value_memory_find(const struct value_memory *memory,
                                                           uint64_t number)
 {
-    uint32_t at = (uint32_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 48);
-    while (memory->slots[at].number != number && memory->slots[at].page != 0)
+    uint32_t at = (uint32_t)(number ^ number >> 12) % VALUE_MEMORY_SLOTS;
+    while (memory->slots[at].number != number && memory->slots[at].bytes != memory->pages)
         at = (at + 1) % VALUE_MEMORY_SLOTS;
     return &memory->slots[at];
+}
+
+/* The bytes of a page, to be written. */
+static inline uint8_t *value_memory_page(struct value_memory *memory, uint64_t number)
+{
+    uint8_t *bytes = value_memory_find(memory, number)->bytes;
+    return bytes != memory->pages ? bytes : value_memory_add(memory, number);
 }
 
 /* Any number of bytes, within a page or not. */
@@ -48,43 +55,37 @@ void value_memory_read_bytes(const struct value_memory *memory, uint64_t address
 void value_memory_write_bytes(struct value_memory *memory, uint64_t address, const uint8_t *from,
                               size_t size);
 
+/* The same for eight bytes, and for fewer, where they are in two pages. */
+uint64_t value_memory_read_across(const struct value_memory *memory, uint64_t address);
+void value_memory_write_across(struct value_memory *memory, uint64_t address, uint64_t value,
+                               unsigned size);
+
 /* Eight bytes. */
 static inline uint64_t value_memory_read(const struct value_memory *memory, uint64_t address)
 {
     const uint32_t offset = address % VALUE_PAGE_BYTES;
     uint64_t value;
-    if (offset <= VALUE_PAGE_BYTES - 8) {
-        const uint32_t page = value_memory_find(memory, address >> VALUE_PAGE_BITS)->page;
-        memcpy(&value, memory->pages + (size_t)page * VALUE_PAGE_BYTES + offset, 8);
-    } else {
-        uint8_t bytes[8];
-        value_memory_read_bytes(memory, address, bytes, sizeof bytes);
-        memcpy(&value, bytes, 8);
-    }
+    if (offset > VALUE_PAGE_BYTES - 8)
+        return value_memory_read_across(memory, address);
+    memcpy(&value, value_memory_find(memory, address >> VALUE_PAGE_BITS)->bytes + offset, 8);
     return value;
 }
 
-/* The lowest size bytes of a value, at most 8. */
+/* The lowest size bytes of a value, 1 to 8. */
 static inline void value_memory_write(struct value_memory *memory, uint64_t address, uint64_t value,
                                       unsigned size)
 {
     const uint32_t offset = address % VALUE_PAGE_BYTES;
-    uint8_t bytes[8];
-    if (offset <= VALUE_PAGE_BYTES - 8) {
-        const struct value_memory_slot *slot =
-            value_memory_find(memory, address >> VALUE_PAGE_BITS);
-        uint8_t *at = (slot->page != 0 ? memory->pages + (size_t)slot->page * VALUE_PAGE_BYTES
-                                       : value_memory_add(memory, address >> VALUE_PAGE_BITS)) +
-                      offset;
-        uint64_t old;
-        memcpy(&old, at, 8);
-        const uint64_t mask = UINT64_MAX >> (64 - 8 * size);
-        value = (old & ~mask) | (value & mask);
-        memcpy(at, &value, 8);
-    } else {
-        memcpy(bytes, &value, 8);
-        value_memory_write_bytes(memory, address, bytes, size);
+    const uint64_t mask = UINT64_MAX >> (64 - 8 * size);
+    uint64_t old;
+    if (offset > VALUE_PAGE_BYTES - 8) {
+        value_memory_write_across(memory, address, value, size);
+        return;
     }
+    uint8_t *at = value_memory_page(memory, address >> VALUE_PAGE_BITS) + offset;
+    memcpy(&old, at, 8);
+    value = (old & ~mask) | (value & mask);
+    memcpy(at, &value, 8);
 }
 
 #endif

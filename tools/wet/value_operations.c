@@ -357,8 +357,12 @@ static const uint16_t conditions[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-uint8_t value_operation_of(unsigned mnemonic)
+uint8_t value_operation_of(unsigned mnemonic, bool is_string)
 {
+    if (mnemonic == ZYDIS_MNEMONIC_MOVSD && is_string)
+        return VALUE_MOVS;
+    if (mnemonic == ZYDIS_MNEMONIC_CMPSD)
+        return is_string ? VALUE_SCAN : VALUE_UNKNOWN;
     for (size_t i = 0; i < COUNT(general); i++)
         if (general[i].mnemonic == mnemonic)
             return general[i].operation;

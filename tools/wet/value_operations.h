@@ -5,8 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Mnemonics are ZydisMnemonic. VALUE_UNKNOWN: none. */
-uint8_t value_operation_of(unsigned mnemonic);
+/* Mnemonics are ZydisMnemonic; movsd and cmpsd are of strings, or of vectors. VALUE_UNKNOWN: none.
+ */
+uint8_t value_operation_of(unsigned mnemonic, bool is_string);
 
 /* Whether a scalar operation is one of floats, not doubles: addss, cvtsi2ss. */
 bool value_operation_is_float(unsigned mnemonic);

@@ -22,8 +22,7 @@ static void set_address(struct making *making, unsigned number)
     static const uint8_t shifts[] = {0, 0, 1, 0, 2, 0, 0, 0, 3};
     struct value_rule *rule = making->rule;
     const struct decode_access *access = &making->decoded->accesses[number];
-    if (number >= making->decoded->access_count ||
-        (access->form != DECODE_PLAIN && access->form != DECODE_BITS))
+    if (number >= making->decoded->access_count || access->form != DECODE_PLAIN)
         return;
     rule->base = access->base < DECODE_REGISTERS ? access->base : VALUE_NO_INPUT;
     rule->index = access->index < DECODE_REGISTERS ? access->index : VALUE_NO_INPUT;
@@ -132,6 +131,25 @@ static bool is_masked(const struct making *making)
            making->instruction.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX;
 }
 
+/* Whether the count is an immediate, and the other operand the one to shift. */
+static bool is_shift(unsigned operation)
+{
+    return (operation >= VALUE_LANES_SHIFT_LEFT && operation < VALUE_LANES_MIN) ||
+           operation == VALUE_LANES_BYTES_LEFT || operation == VALUE_LANES_BYTES_RIGHT;
+}
+
+/* Whether it uses registers that the machine does not have. */
+static bool is_foreign(const struct making *making)
+{
+    for (unsigned i = 0; i < making->instruction.operand_count_visible; i++) {
+        const ZydisRegisterClass class = ZydisRegisterGetClass(making->operands[i].reg.value);
+        if (making->operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+            (class == ZYDIS_REGCLASS_MMX || class == ZYDIS_REGCLASS_X87))
+            return true;
+    }
+    return false;
+}
+
 /* Operands of vector instructions: the last two that are no immediates and no masks. */
 static void set_vector(struct making *making)
 {
@@ -148,7 +166,9 @@ static void set_vector(struct making *making)
     if (count == 0)
         return;
     rule->width = (uint8_t)(found[0]->size / 8u);
-    set_first(making, found[count > 2 ? 1 : 0]);
+    set_first(making, found[count > 2 ? 1 : is_shift(rule->operation) ? count - 1 : 0]);
+    if (is_shift(rule->operation) && making->instruction.raw.imm[0].size == 0)
+        rule->operation = VALUE_UNKNOWN;
     set_second(making, found[count - 1]);
     if (rule->first == VALUE_NO_INPUT)
         rule->first = 0;
@@ -242,8 +262,12 @@ static void fix_general(struct making *making)
     switch (rule->operation) {
     case VALUE_MOVE:
     case VALUE_MOVE_SIGNED:
-        if (rule->marks & VALUE_SECOND_MEMORY && rule->place != VALUE_TO_MEMORY)
+        if (rule->place == VALUE_TO_MEMORY)
+            rule->operation = VALUE_STORE;
+        else if (rule->marks & VALUE_SECOND_MEMORY)
             rule->marks |= VALUE_LOADS_WHOLE;
+        if (rule->operation == VALUE_MOVE && rule->marks & VALUE_LOADS_WHOLE)
+            rule->operation = VALUE_LOAD;
         break;
     case VALUE_IMUL:
         if (making->instruction.operand_count_visible > 1)
@@ -261,11 +285,18 @@ static void fix_general(struct making *making)
     case VALUE_PUSH:
         rule->width = rule->size;
         rule->second_width = rule->size;
+        if (rule->marks & VALUE_SECOND_MEMORY) {
+            rule->marks = VALUE_SECOND_MEMORY;
+            set_address(making, 0);
+        } else {
+            rule->marks = 0;
+        }
         break;
-    case VALUE_POP:
+    case VALUE_POP: /* into memory it is seldom */
         if (rule->place == VALUE_TO_MEMORY)
             rule->place = VALUE_TO_NOTHING;
-        rule->marks = 0;
+        rule->second_width = rule->width;
+        rule->marks = VALUE_LOADS_WHOLE;
         break;
     case VALUE_CALL:
         rule->immediate = decoded->address + decoded->size;
@@ -279,6 +310,14 @@ static void fix_general(struct making *making)
     case VALUE_RETURN:
         rule->immediate = 8u + decoded->stack_release;
         rule->marks = 0;
+        break;
+    case VALUE_LEAVE:
+        if (rule->size != 8)
+            rule->operation = VALUE_UNKNOWN;
+        break;
+    case VALUE_BSWAP: /* undefined */
+        if (rule->width == 2)
+            rule->operation = VALUE_UNKNOWN;
         break;
     case VALUE_SIGN:
     case VALUE_EXTEND:
@@ -348,7 +387,8 @@ static void describe(struct making *making)
 {
     struct value_rule *rule = making->rule;
     const struct value_rule unknown = *rule;
-    rule->operation = value_operation_of(making->instruction.mnemonic);
+    rule->operation = value_operation_of(
+        making->instruction.mnemonic, making->instruction.meta.category == ZYDIS_CATEGORY_STRINGOP);
     for (unsigned i = 0; i < making->instruction.operand_count_visible; i++)
         if (making->operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY && rule->place != VALUE_TO_MEMORY)
             set_address(making, 0);
@@ -357,7 +397,7 @@ static void describe(struct making *making)
     if (rule->operation >= VALUE_VECTOR) {
         set_vector(making);
         fix_vector(making);
-        if (is_masked(making))
+        if (is_masked(making) || is_foreign(making))
             rule->operation = VALUE_UNKNOWN;
     } else if (is_string(rule)) {
         fix_string(making);
@@ -395,6 +435,7 @@ void value_rule_make(struct value_rule *rule, const struct decode_instruction *i
                                            &making.instruction, making.operands)))
         return;
     set_place(&making);
+    rule->cut = rule->size >= 1 && rule->size <= 8 ? (uint8_t)(64 - 8 * rule->size) : 0;
     describe(&making);
     rule->choice = rule->operation == VALUE_UNKNOWN ? VALUE_BY_LAST : VALUE_BY_MACHINE;
 }

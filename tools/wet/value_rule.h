@@ -20,6 +20,8 @@ enum value_operation {
     VALUE_NONE,    /* nothing: no value, and no effect that it follows */
     VALUE_UNKNOWN, /* it cannot compute the value; the destination becomes what it was */
     VALUE_MOVE,    /* the second operand, extended by zeros */
+    VALUE_LOAD,    /* the same from memory, */
+    VALUE_STORE,   /* and to memory */
     VALUE_ADDRESS, /* lea */
     VALUE_PLUS,    /* arithmetic of which no instruction needs the flags */
     VALUE_MINUS,
@@ -145,7 +147,7 @@ struct value_rule {
     uint32_t salt;         /* by which it differs from other rules: from its address */
     uint8_t choice;        /* enum value_predictor */
     uint8_t candidate;     /* the predictor that was right when the choice was not */
-    uint8_t kind;          /* how the last value that nothing predicted was written */
+    uint8_t cut;           /* bits of 64 that the value does not have */
 };
 
 /* Makes a rule without a past from a decoded instruction and its data flow. */

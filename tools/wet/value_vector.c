@@ -2,10 +2,12 @@
 
 #include "tools/wet/value_arithmetic.h"
 
-#define WORDS       8u
-#define FLOAT_NAN   UINT64_C(0x7fc00000)
-#define DOUBLE_NAN  UINT64_C(0x7ff8000000000000)
-#define LANE_LENGTH 16u /* bytes of a 128-bit lane, in which unpacking and shuffling stay */
+#define WORDS        8u
+#define FLOAT_NAN    UINT64_C(0xffc00000) /* of invalid operations */
+#define DOUBLE_NAN   UINT64_C(0xfff8000000000000)
+#define FLOAT_QUIET  UINT64_C(0x400000)
+#define DOUBLE_QUIET UINT64_C(0x8000000000000)
+#define LANE_LENGTH  16u /* bytes of a 128-bit lane, in which unpacking and shuffling stay */
 
 struct operands {
     uint64_t first[WORDS], second[WORDS];
@@ -154,10 +156,8 @@ static double double_of(uint64_t bits)
 static uint64_t double_bits(double value)
 {
     uint64_t bits;
-    if (value != value)
-        return DOUBLE_NAN;
     memcpy(&bits, &value, 8);
-    return bits;
+    return value != value ? DOUBLE_NAN : bits;
 }
 
 static float float_of(uint64_t bits)
@@ -171,14 +171,17 @@ static float float_of(uint64_t bits)
 static uint64_t float_bits(float value)
 {
     uint32_t bits;
-    if (value != value)
-        return FLOAT_NAN;
     memcpy(&bits, &value, 4);
-    return bits;
+    return value != value ? FLOAT_NAN : bits;
 }
 
-static uint64_t scalar_double(unsigned operation, double first, double second)
+static uint64_t scalar_double(unsigned operation, uint64_t first_bits, uint64_t second_bits)
 {
+    const double first = double_of(first_bits), second = double_of(second_bits);
+    if (first != first) /* as the processor does; compilers may exchange operands */
+        return first_bits | DOUBLE_QUIET;
+    if (second != second)
+        return second_bits | DOUBLE_QUIET;
     switch (operation) {
     case VALUE_LANES_FLOAT_ADD:
         return double_bits(first + second);
@@ -186,13 +189,18 @@ static uint64_t scalar_double(unsigned operation, double first, double second)
         return double_bits(first - second);
     case VALUE_LANES_FLOAT_MUL:
         return double_bits(first * second);
-    default: /* a division by zero is undefined in C */
-        return second == 0 ? DOUBLE_NAN : double_bits(first / second);
+    default:
+        return double_bits(first / second);
     }
 }
 
-static uint64_t scalar_float(unsigned operation, float first, float second)
+static uint64_t scalar_float(unsigned operation, uint64_t first_bits, uint64_t second_bits)
 {
+    const float first = float_of(first_bits), second = float_of(second_bits);
+    if (first != first)
+        return first_bits | FLOAT_QUIET;
+    if (second != second)
+        return second_bits | FLOAT_QUIET;
     switch (operation) {
     case VALUE_LANES_FLOAT_ADD:
         return float_bits(first + second);
@@ -201,7 +209,7 @@ static uint64_t scalar_float(unsigned operation, float first, float second)
     case VALUE_LANES_FLOAT_MUL:
         return float_bits(first * second);
     default:
-        return second == 0 ? FLOAT_NAN : float_bits(first / second);
+        return float_bits(first / second);
     }
 }
 
@@ -253,9 +261,8 @@ static uint64_t scalar(struct value_thread *thread, const struct value_rule *rul
         compare(thread, rule, first, second);
         return 0;
     default:
-        return rule->second_width == 8
-                   ? scalar_double(rule->operation, double_of(first), double_of(second))
-                   : scalar_float(rule->operation, float_of(first), float_of(second));
+        return rule->second_width == 8 ? scalar_double(rule->operation, first, second)
+                                       : scalar_float(rule->operation, first, second);
     }
 }
 
@@ -278,28 +285,63 @@ static unsigned scalar_bytes(const struct value_rule *rule)
 /* --- all ---------------------------------------------------------------------------------------
  */
 
+static bool is_from_general(unsigned operation)
+{
+    return operation == VALUE_LANES_FROM_GENERAL || operation == VALUE_LANES_FROM_INTEGER ||
+           operation == VALUE_LANES_REPEAT_GENERAL;
+}
+
+/* The second operand, with zeros after it. */
+static inline void load_second(const struct value_machine *machine, const struct value_rule *rule,
+                               uint64_t second[WORDS])
+{
+    const struct value_thread *thread = machine->thread;
+    const unsigned width = rule->second_width;
+    memset(second, 0, WORDS * sizeof *second);
+    if (rule->marks & VALUE_SECOND_MEMORY) {
+        if (width == 16)
+            second[1] = value_memory_read(&machine->memory, machine->address + 8);
+        if (width == 16 || width == 8)
+            second[0] = value_memory_read(&machine->memory, machine->address);
+        else
+            value_memory_read_bytes(&machine->memory, machine->address, (uint8_t *)second, width);
+    } else if (is_from_general(rule->operation)) {
+        second[0] = value_cut(thread->registers[rule->second % DECODE_REGISTERS], width);
+    } else {
+        const uint64_t *from = thread->vectors[rule->second % VALUE_VECTORS];
+        memcpy(second, from, 16);
+        if (rule->operation != VALUE_LANES_MOVE || width > 16)
+            memcpy(second, from, WORDS * sizeof *second);
+        if (rule->operation == VALUE_LANES_MOVE && width < VALUE_BYTES)
+            memset((uint8_t *)second + width, 0, VALUE_BYTES - width);
+    }
+}
+
 static void load(const struct value_machine *machine, const struct value_rule *rule,
                  struct operands *operands)
 {
-    const struct value_thread *thread = machine->thread;
-    const bool is_general =
-        rule->operation == VALUE_LANES_FROM_GENERAL || rule->operation == VALUE_LANES_FROM_INTEGER;
     operands->words = (rule->width + 7u) / 8u;
-    memcpy(operands->first, thread->vectors[rule->first % VALUE_VECTORS], sizeof operands->first);
-    if (rule->marks & VALUE_SECOND_MEMORY) {
-        memset(operands->second, 0, sizeof operands->second);
-        value_memory_read_bytes(&machine->memory, machine->address, (uint8_t *)operands->second,
-                                rule->second_width);
-    } else if (is_general) {
-        memset(operands->second, 0, sizeof operands->second);
-        operands->second[0] =
-            value_cut(thread->registers[rule->second % DECODE_REGISTERS], rule->second_width);
-    } else {
-        memcpy(operands->second, thread->vectors[rule->second % VALUE_VECTORS],
-               sizeof operands->second);
-        if (rule->operation == VALUE_LANES_MOVE && rule->second_width < 64)
-            memset((uint8_t *)operands->second + rule->second_width, 0, 64 - rule->second_width);
-    }
+    memcpy(operands->first, machine->thread->vectors[rule->first % VALUE_VECTORS],
+           sizeof operands->first);
+    load_second(machine, rule, operands->second);
+}
+
+/* Of the lowest element; the rest is of the first operand. */
+static uint64_t guess_scalar(struct value_machine *machine, const struct value_rule *rule)
+{
+    struct value_thread *thread = machine->thread;
+    const uint64_t *first = thread->vectors[rule->first % VALUE_VECTORS];
+    const unsigned width = rule->second_width <= 8 ? rule->second_width : 8;
+    const uint64_t second =
+        rule->marks & VALUE_SECOND_MEMORY
+            ? value_cut(value_memory_read(&machine->memory, machine->address), width)
+        : is_from_general(rule->operation) ? thread->registers[rule->second % DECODE_REGISTERS]
+                                           : *thread->vectors[rule->second % VALUE_VECTORS];
+    const uint64_t bits = scalar(thread, rule, first[0], second);
+    machine->words[0] = first[0];
+    machine->words[1] = first[1];
+    memcpy(machine->words, &bits, scalar_bytes(rule));
+    return machine->words[0];
 }
 
 static void permute(const struct operands *operands, const struct value_rule *rule,
@@ -324,25 +366,27 @@ uint64_t value_vector(struct value_machine *machine, const struct value_rule *ru
     const unsigned operation = rule->operation;
     uint64_t *result = machine->words;
     struct operands operands;
+    if (operation >= VALUE_LANES_FLOAT_ADD)
+        return guess_scalar(machine, rule);
+    if (operation == VALUE_LANES_MOVE) {
+        load_second(machine, rule, result);
+        return result[0];
+    }
     load(machine, rule, &operands);
     if (operation <= VALUE_LANES_REPEAT_GENERAL) {
         move(&operands, rule, result);
     } else if (operation <= VALUE_LANES_XOR) {
         bitwise(&operands, operation, result);
     } else if (operation < VALUE_LANES_BYTES_LEFT) {
-        const unsigned kind = (operation - VALUE_LANES_ADD) & ~3u,
-                       bytes = 1u << ((operation - VALUE_LANES_ADD) & 3);
-        const unsigned base = VALUE_LANES_ADD + kind;
-        if (base == VALUE_LANES_UNPACK_LOW || base == VALUE_LANES_UNPACK_HIGH)
-            unpack(&operands, base == VALUE_LANES_UNPACK_HIGH, bytes, result);
+        const unsigned group = (operation - VALUE_LANES_ADD) & ~3u;
+        const unsigned bytes = 1u << ((operation - VALUE_LANES_ADD) & 3);
+        const unsigned kind = VALUE_LANES_ADD + group;
+        if (kind == VALUE_LANES_UNPACK_LOW || kind == VALUE_LANES_UNPACK_HIGH)
+            unpack(&operands, kind == VALUE_LANES_UNPACK_HIGH, bytes, result);
         else
-            lanes(&operands, base, bytes, rule->condition, result);
-    } else if (operation <= VALUE_LANES_SIGNS) {
-        permute(&operands, rule, result);
+            lanes(&operands, kind, bytes, rule->condition, result);
     } else {
-        const uint64_t bits = scalar(machine->thread, rule, operands.first[0], operands.second[0]);
-        memcpy(result, operands.first, sizeof operands.first);
-        memcpy(result, &bits, scalar_bytes(rule));
+        permute(&operands, rule, result);
     }
     return result[0];
 }

@@ -164,18 +164,22 @@ static void forget_branch(struct wet_calls *calls, uint32_t node)
         }
 }
 
+/* Where the branch of a node no longer decides. */
+static uint32_t end_of(const struct wet_graph *graph, uint32_t node)
+{
+    const struct wet_node *deciding = &graph->nodes[node];
+    return node && graph->functions[deciding->function].is_endless ? WET_NODE_NONE : deciding->next;
+}
+
 /* A branch decides up to its node's nearest post-dominator. One that decides as long as the one
  * before it takes its place. */
 static int decide(struct wet_calls *calls, const struct wet_graph *graph, uint32_t node,
                   struct wet_instance branch)
 {
-    const bool is_endless = graph->functions[graph->nodes[node].function].is_endless;
-    const struct wet_deciding deciding = {.node = node,
-                                          .next =
-                                              is_endless ? WET_NODE_NONE : graph->nodes[node].next,
-                                          .branch = branch};
+    const struct wet_deciding deciding = {
+        .node = node, .next = end_of(graph, node), .branch = branch};
     const uint32_t base = calls->frames[calls->count - 1].base;
-    if (is_endless) {
+    if (graph->functions[graph->nodes[node].function].is_endless) {
         forget_branch(calls, node);
     } else if (calls->branch_count > base &&
                calls->branches[calls->branch_count - 1].next == deciding.next) {
@@ -202,6 +206,15 @@ int wet_calls_leave(struct wet_calls *calls, const struct wet_graph *graph,
         graph->nodes[node].decides)
         return decide(calls, graph, node, last);
     return 0;
+}
+
+void wet_calls_renumber(struct wet_calls *calls, const struct wet_graph *graph)
+{
+    for (uint32_t i = 0; i < calls->branch_count; i++) {
+        struct wet_deciding *deciding = &calls->branches[i];
+        deciding->node = graph->node_of[deciding->branch.id];
+        deciding->next = end_of(graph, deciding->node);
+    }
 }
 
 /* --- signals -----------------------------------------------------------------------------------

@@ -44,6 +44,9 @@ void wet_calls_clear(struct wet_calls *calls);
 /* Replaces *to. 0 or BT_MEMORY. */
 int wet_calls_copy(struct wet_calls *to, const struct wet_calls *from);
 
+/* The graph was made again of more code: nodes have other numbers. */
+void wet_calls_renumber(struct wet_calls *calls, const struct wet_graph *graph);
+
 /* Execution arrives at the first instruction of a block: it returns from calls, or jumps. */
 void wet_calls_arrive(struct wet_calls *calls, const struct wet_graph *graph,
                       const struct wet_code *code, uint32_t id);

@@ -24,18 +24,33 @@ static int number_ports(struct wet_trace *trace, struct bt_error *error)
     return 0;
 }
 
+/* Prepares the code of the file. */
+static int prepare(struct wet_trace *trace, struct bt_error *error)
+{
+    const struct wet_code *code = &trace->file.code;
+    if (wet_flows_update(&trace->flows, code) < 0)
+        return bt_fail(error, BT_MEMORY, "no memory for the program's code");
+    const int result = wet_graph_make(&trace->graph, code, &trace->flows, error);
+    if (result < 0)
+        return result;
+    if (wet_plans_make(&trace->plans, code, &trace->flows, &trace->graph) < 0)
+        return bt_fail(error, BT_MEMORY, "no memory for the program's code");
+    return number_ports(trace, error);
+}
+
 int wet_trace_open(struct wet_trace *trace, const char *path, struct bt_error *error)
 {
     *trace = (struct wet_trace){.first_port = NULL};
-    int result = wet_file_open(&trace->file, path, error);
-    if (result == 0 && wet_flows_update(&trace->flows, &trace->file.code) < 0)
-        result = bt_fail(error, BT_MEMORY, "no memory for the program's code");
-    if (result == 0)
-        result = wet_graph_make(&trace->graph, &trace->file.code, &trace->flows, error);
-    if (result == 0 &&
-        wet_plans_make(&trace->plans, &trace->file.code, &trace->flows, &trace->graph) < 0)
-        result = bt_fail(error, BT_MEMORY, "no memory for the program's code");
-    return result == 0 ? number_ports(trace, error) : result;
+    const int result = wet_file_open(&trace->file, path, error);
+    return result == 0 ? prepare(trace, error) : result;
+}
+
+int wet_trace_borrow(struct wet_trace *trace, const struct wet_code *code, struct wet_place *places,
+                     size_t count, struct bt_error *error)
+{
+    *trace = (struct wet_trace){.first_port = NULL};
+    wet_file_borrow(&trace->file, code, places, count);
+    return prepare(trace, error);
 }
 
 void wet_trace_close(struct wet_trace *trace)
@@ -305,6 +320,7 @@ static int execute(struct wet_replay *replay, uint32_t at)
         step.control = wet_calls_decided(&thread->calls, &trace->graph, trace->graph.node_of[id],
                                          trace->graph.begins_node[id]);
     step.writers = replay->writers.ranges;
+    step.port_count = flow->port_count;
     step.ends = replay->ends;
     thread->last = (struct wet_instance){.id = id, .instance = step.instance};
     return replay->operations->step ? replay->operations->step(replay->context, &step) : 0;
@@ -510,6 +526,8 @@ static int allocate(struct wet_replay *replay)
 {
     const struct wet_trace *trace = replay->trace;
     const size_t ids = trace->file.code.instruction_count, ports = trace->first_port[ids];
+    replay->id_count = ids;
+    replay->port_count = ports;
     replay->counts = calloc(ids + 1, sizeof *replay->counts);
     replay->outcomes = calloc(ids + 1, sizeof *replay->outcomes);
     replay->outcome_cursors = calloc(ids + 1, sizeof *replay->outcome_cursors);
@@ -550,9 +568,7 @@ void wet_replay_free(struct wet_replay *replay)
     for (size_t i = 0; i < replay->thread_count; i++)
         if (replay->threads[i])
             clear_thread(replay->threads[i]);
-    for (size_t i = 0;
-         replay->ports && i < replay->trace->first_port[replay->trace->file.code.instruction_count];
-         i++)
+    for (size_t i = 0; replay->ports && i < replay->port_count; i++)
         wet_port_clear(&replay->ports[i]);
     free(replay->threads);
     free(replay->counts);
@@ -600,18 +616,18 @@ static int copy_thread(struct wet_replay *to, const struct wet_replay_thread *fr
     return 0;
 }
 
-struct wet_replay *wet_replay_copy(const struct wet_replay *replay, unsigned wanted,
-                                   const struct wet_replay_operations *operations, void *context,
-                                   struct bt_error *error)
+/* A replay of a trace in the state of another one. */
+static struct wet_replay *copy_state(const struct wet_replay *replay, struct wet_trace *trace,
+                                     unsigned wanted,
+                                     const struct wet_replay_operations *operations, void *context,
+                                     struct bt_error *error)
 {
-    struct wet_replay *copy = wet_replay_new(replay->trace, wanted & ~(unsigned)WET_WANTS_VALUES,
-                                             operations, context, error);
+    struct wet_replay *copy =
+        wet_replay_new(trace, wanted & ~(unsigned)WET_WANTS_VALUES, operations, context, error);
     if (!copy)
         return NULL;
     int result = 0;
-    memcpy(copy->counts, replay->counts,
-           replay->trace->file.code.instruction_count * sizeof *copy->counts);
-    copy->next = replay->next;
+    memcpy(copy->counts, replay->counts, replay->id_count * sizeof *copy->counts);
     copy->instructions = replay->instructions;
     for (size_t i = 0; i < replay->thread_count && result == 0; i++)
         result = replay->threads[i] ? copy_thread(copy, replay->threads[i]) : 0;
@@ -620,4 +636,26 @@ struct wet_replay *wet_replay_copy(const struct wet_replay *replay, unsigned wan
     wet_replay_free(copy);
     bt_fail(error, BT_MEMORY, "no memory to replay the trace");
     return NULL;
+}
+
+struct wet_replay *wet_replay_copy(const struct wet_replay *replay, unsigned wanted,
+                                   const struct wet_replay_operations *operations, void *context,
+                                   struct bt_error *error)
+{
+    struct wet_replay *copy = copy_state(replay, replay->trace, wanted, operations, context, error);
+    if (copy)
+        copy->next = replay->next;
+    return copy;
+}
+
+struct wet_replay *wet_replay_continue(const struct wet_replay *replay, struct wet_trace *trace,
+                                       unsigned wanted,
+                                       const struct wet_replay_operations *operations,
+                                       void *context, struct bt_error *error)
+{
+    struct wet_replay *copy = copy_state(replay, trace, wanted, operations, context, error);
+    for (size_t i = 0; copy && i < copy->thread_count; i++)
+        if (copy->threads[i])
+            wet_calls_renumber(&copy->threads[i]->calls, &trace->graph);
+    return copy;
 }

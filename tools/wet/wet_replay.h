@@ -28,6 +28,7 @@ struct wet_step {
     bool defines;    /* its conditional definitions took place */
     struct wet_instance control;
     const struct wet_writers *writers; /* those of the data ports, port after port */
+    uint32_t port_count;               /* of data ports */
     const uint32_t *ends; /* by data port: the end of its writers, which begin at the end before */
     const uint8_t *value; /* NULL: none, or not wanted; of system calls: NULL, see result() */
 };
@@ -54,6 +55,10 @@ struct wet_trace {
 /* Opens a file ("-": standard input). 0 or a negative code; close it in either case. */
 int wet_trace_open(struct wet_trace *trace, const char *path, struct bt_error *error);
 void wet_trace_close(struct wet_trace *trace);
+
+/* The same of chunks in memory: wet_file_borrow(). */
+int wet_trace_borrow(struct wet_trace *trace, const struct wet_code *code, struct wet_place *places,
+                     size_t count, struct bt_error *error);
 
 struct wet_replay;
 
@@ -88,5 +93,12 @@ void wet_replay_live(const struct wet_replay *replay, wet_replay_visit *function
 struct wet_replay *wet_replay_copy(const struct wet_replay *replay, unsigned wanted,
                                    const struct wet_replay_operations *operations, void *context,
                                    struct bt_error *error);
+
+/* The same, to continue with the first chunk of another trace, whose code begins with that of the
+ * replay's trace. The replay's trace may be closed already. */
+struct wet_replay *wet_replay_continue(const struct wet_replay *replay, struct wet_trace *trace,
+                                       unsigned wanted,
+                                       const struct wet_replay_operations *operations,
+                                       void *context, struct bt_error *error);
 
 #endif

@@ -33,6 +33,7 @@ struct wet_replay {
     size_t next; /* number of the next chunk */
     uint64_t instructions;
     uint64_t *counts; /* by id */
+    size_t id_count, port_count;
     struct wet_replay_thread **threads, *thread;
     size_t thread_count, thread_capacity;
 

@@ -32,10 +32,10 @@ enum wet_stream {
                                  before it, number of its memory operand among those read, bytes of
                                  its labels */
     WET_STREAM_LABELS,        /* wet_labels.h */
-    WET_STREAM_VALUE_RUNS,    /* tools/wet: values */
-    WET_STREAM_VALUE_RESIDUES,
-    WET_STREAMS
+    WET_STREAM_VALUES,        /* the first of those of tools/wet/value_coder.h */
+    WET_STREAMS = WET_STREAM_VALUES + 3
 };
+#define WET_VALUE_STREAMS (WET_STREAMS - WET_STREAM_VALUES)
 
 /* Bytes of one instruction's outcomes, or of a port's labels, within a stream. */
 struct wet_slice {

@@ -6,7 +6,6 @@
 
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,7 +14,7 @@
 /* --- bytes of the file -------------------------------------------------------------------------
  */
 
-/* Reads what cannot be mapped. */
+/* Reads what has no offsets, such as a pipe. */
 static int read_all(struct wet_file *file, int descriptor, struct bt_error *error)
 {
     size_t capacity = 0;
@@ -33,36 +32,79 @@ static int read_all(struct wet_file *file, int descriptor, struct bt_error *erro
     }
 }
 
-static int read_file(struct wet_file *file, int descriptor, struct bt_error *error)
+/* Bytes of the file, which are in it unless it has become shorter; valid until the next call. */
+static int read_bytes(struct wet_file *file, uint64_t offset, size_t size, const uint8_t **bytes,
+                      struct bt_error *error)
 {
-    struct stat status;
-    if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0 &&
-        lseek(descriptor, 0, SEEK_CUR) == 0) {
-        void *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-        if (bytes != MAP_FAILED) {
-            file->bytes = bytes;
-            file->size = (uint64_t)status.st_size;
-            file->is_mapped = true;
-            return 0;
-        }
+    struct wet_bytes *member = &file->member;
+    if (file->bytes) {
+        *bytes = file->bytes + offset;
+        return 0;
     }
-    return read_all(file, descriptor, error);
+    uint8_t *larger = grow_array(member->bytes, &member->capacity, size + 1, 1);
+    if (!larger)
+        return bt_fail(error, BT_MEMORY, "no memory for %zu bytes of the file", size);
+    member->bytes = larger;
+    for (member->size = 0; member->size < size;) {
+        const ssize_t count = file_read_at(file->descriptor, larger + member->size,
+                                           size - member->size, (off_t)(offset + member->size));
+        if (count < 0)
+            return bt_fail_errno(error, "cannot read");
+        if (count == 0)
+            return bt_fail(error, BT_DATA, "the file has become shorter");
+        member->size += (size_t)count;
+    }
+    *bytes = larger;
+    return 0;
 }
 
 static int open_bytes(struct wet_file *file, const char *path, struct bt_error *error)
 {
+    struct stat status;
     const bool is_input = strcmp(path, "-") == 0;
     const int descriptor = is_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
         return bt_fail_errno(error, "cannot open %.200s", PRINTABLE(path));
-    const int result = read_file(file, descriptor, error);
-    if (!is_input)
-        close(descriptor);
-    return result;
+    file->descriptor = descriptor;
+    file->is_open = !is_input;
+    if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0 &&
+        lseek(descriptor, 0, SEEK_CUR) == 0) {
+        file->size = (uint64_t)status.st_size;
+        return 0;
+    }
+    return read_all(file, descriptor, error);
 }
 
 /* --- members -----------------------------------------------------------------------------------
  */
+
+/* Reads the header of the member at an offset, which is whole. 1; 0: the file is cut off there; or
+ * a negative code. */
+static int find_member(struct wet_file *file, uint64_t offset, struct wet_member *member,
+                       struct bt_error *error)
+{
+    const uint64_t left = file->size - offset;
+    const size_t size = left < WET_MEMBER_HEADER_BYTES ? (size_t)left : WET_MEMBER_HEADER_BYTES;
+    const uint8_t *bytes;
+    int result = read_bytes(file, offset, size, &bytes, error);
+    if (result == 0 && offset == 0)
+        file->is_wet = size > 0 && wet_member_begins(bytes, size);
+    if (result == 0)
+        result = wet_member_get(member, bytes, size, error);
+    if (result == 1 && member->member_bytes > left)
+        return 0;
+    return result;
+}
+
+/* Reads the content of the member at an offset. */
+static int read_content(struct wet_file *file, const struct wet_member *member, uint64_t offset,
+                        struct bt_error *error)
+{
+    const uint8_t *bytes;
+    const int result = read_bytes(file, offset, member->member_bytes, &bytes, error);
+    return result < 0 ? result
+                      : wet_member_content(member, file->decoder, bytes, &file->content, error);
+}
 
 static int get_header(struct wet_file *file, struct bt_error *error)
 {
@@ -114,6 +156,25 @@ static int get_closing(struct wet_file *file, struct bt_error *error)
     return 0;
 }
 
+int wet_code_take_executions(struct wet_code *code, struct wet_execution **executions,
+                             size_t *count)
+{
+    *count = 0;
+    for (size_t i = 1; i < code->block_count; i++)
+        *count += code->blocks[i].executions > 0;
+    struct wet_execution *taken = malloc((*count + 1) * sizeof *taken);
+    *executions = taken;
+    if (!taken)
+        return BT_MEMORY;
+    for (size_t i = 1; i < code->block_count; i++) {
+        struct wet_block *block = &code->blocks[i];
+        if (block->executions > 0)
+            *taken++ = (struct wet_execution){.block = (uint32_t)i, .count = block->executions};
+        block->executions = 0;
+    }
+    return 0;
+}
+
 /* Remembers the chunk at an offset, which the code read last belongs to. */
 static int add_place(struct wet_file *file, const struct wet_member *member, uint64_t offset,
                      struct bt_error *error)
@@ -129,16 +190,8 @@ static int add_place(struct wet_file *file, const struct wet_member *member, uin
     if (!larger)
         return bt_fail(error, BT_MEMORY, "no memory for the file's chunks");
     file->places = larger;
-    for (size_t i = 1; i < code->block_count; i++)
-        place.execution_count += code->blocks[i].executions > 0;
-    place.executions = malloc((place.execution_count + 1) * sizeof *place.executions);
-    if (!place.executions)
+    if (wet_code_take_executions(&file->code, &place.executions, &place.execution_count) < 0)
         return bt_fail(error, BT_MEMORY, "no memory for the file's chunks");
-    size_t count = 0;
-    for (size_t i = 1; i < code->block_count; i++)
-        if (code->blocks[i].executions > 0)
-            place.executions[count++] =
-                (struct wet_execution){.block = (uint32_t)i, .count = code->blocks[i].executions};
     larger[file->place_count++] = place;
     return 0;
 }
@@ -154,7 +207,7 @@ static int take_member(struct wet_file *file, const struct wet_member *member, u
         *has_code = false;
         return add_place(file, member, offset, error);
     }
-    result = wet_member_content(member, file->decoder, file->bytes + offset, &file->content, error);
+    result = read_content(file, member, offset, error);
     if (result == 0 && member->kind == WET_MEMBER_CODE) {
         result = *has_code ? bt_fail(error, BT_DATA, "code comes without its chunk")
                            : wet_code_get(&file->code, &file->content, error);
@@ -167,15 +220,27 @@ static int take_member(struct wet_file *file, const struct wet_member *member, u
     return result;
 }
 
-/* The member at an offset, whole. 1; 0: the file is cut off there; BT_DATA. */
-static int find_member(const struct wet_file *file, uint64_t offset, struct wet_member *member,
-                       struct bt_error *error)
+/* What is wrong at the offset ends what can be read; other failures are the caller's. */
+static int stop_reading(struct wet_file *file, uint64_t offset, struct bt_error *error)
 {
-    const size_t left = (size_t)(file->size - offset);
-    const int result = wet_member_get(member, file->bytes + offset, left, error);
-    if (result == 1 && member->member_bytes > left)
-        return 0;
-    return result;
+    *error = file->cut;
+    if (file->cut.code != BT_DATA)
+        return file->cut.code;
+    bt_fail_within(&file->cut, "at byte %llu", (unsigned long long)offset);
+    file->is_cut = true;
+    return 0;
+}
+
+static int read_first(struct wet_file *file, struct wet_member *member, struct bt_error *error)
+{
+    int result = find_member(file, 0, member, error);
+    if (result == 1 && member->kind == WET_MEMBER_HEADER)
+        result = read_content(file, member, 0, error);
+    else if (result >= 0)
+        result = BT_DATA;
+    if (result == BT_DATA)
+        return bt_fail(error, BT_DATA, "it is no WET file, or not even its header is whole");
+    return result < 0 ? result : get_header(file, error);
 }
 
 static int read_members(struct wet_file *file, struct bt_error *error)
@@ -183,28 +248,19 @@ static int read_members(struct wet_file *file, struct bt_error *error)
     struct wet_member member;
     bool has_code = false;
     uint64_t offset = 0;
-    if (find_member(file, 0, &member, error) != 1 || member.kind != WET_MEMBER_HEADER ||
-        wet_member_content(&member, file->decoder, file->bytes, &file->content, error) < 0)
-        return bt_fail(error, BT_DATA, "it is no WET file, or not even its header is whole");
-    int result = get_header(file, error);
+    int result = read_first(file, &member, error);
     while (result == 0) {
         offset += member.member_bytes;
+        file->end = offset;
         if (offset == file->size || file->is_closed)
             break;
         result = find_member(file, offset, &member, &file->cut);
         if (result == 0)
-            bt_fail(&file->cut, BT_DATA, "the file ends in the middle of a member");
+            result = bt_fail(&file->cut, BT_DATA, "the file ends in the middle of a member");
         if (result == 1)
             result = take_member(file, &member, offset, &has_code, &file->cut);
-        else
-            result = BT_DATA;
-        if (result == BT_MEMORY) {
-            *error = file->cut;
-        } else if (result < 0) {
-            bt_fail_within(&file->cut, "at byte %llu", (unsigned long long)offset);
-            file->is_cut = true;
-            return 0;
-        }
+        if (result < 0)
+            return stop_reading(file, offset, error);
     }
     return result;
 }
@@ -230,31 +286,56 @@ int wet_file_open(struct wet_file *file, const char *path, struct bt_error *erro
 
 void wet_file_close(struct wet_file *file)
 {
+    if (file->is_borrowed)
+        return;
     for (size_t i = 0; i < file->place_count; i++)
         free(file->places[i].executions);
     free(file->places);
     wet_code_clear(&file->code);
     deflate_decoder_free(file->decoder);
     free(file->content.bytes);
-    if (file->is_mapped)
-        munmap(file->bytes, (size_t)file->size);
-    else
-        free(file->bytes);
+    free(file->member.bytes);
+    free(file->bytes);
+    if (file->is_open)
+        close(file->descriptor);
     *file = (struct wet_file){.bytes = NULL};
+}
+
+void wet_file_borrow(struct wet_file *file, const struct wet_code *code, struct wet_place *places,
+                     size_t count)
+{
+    *file = (struct wet_file){
+        .code = *code, .places = places, .place_count = count, .is_borrowed = true};
+}
+
+/* Copies a chunk in memory. */
+static int copy_chunk(const struct wet_chunk *from, struct wet_chunk *to, struct bt_error *error)
+{
+    bool out_of_memory = false;
+    wet_chunk_empty(to);
+    for (unsigned i = 0; i < WET_STREAMS; i++) {
+        wet_bytes_append(&to->streams[i], from->streams[i].bytes, from->streams[i].size);
+        out_of_memory |= to->streams[i].out_of_memory;
+    }
+    return out_of_memory ? bt_fail(error, BT_MEMORY, "no memory for a chunk of the trace") : 0;
 }
 
 int wet_file_chunk(struct wet_file *file, size_t number, struct wet_chunk *chunk,
                    struct bt_error *error)
 {
+    if (file->places[number].chunk)
+        return copy_chunk(file->places[number].chunk, chunk, error);
+    const uint64_t offset = file->places[number].offset;
     struct wet_member member;
-    const uint8_t *bytes = file->bytes + file->places[number].offset;
-    int result = wet_member_get(&member, bytes, WET_MEMBER_HEADER_BYTES, error);
+    int result = find_member(file, offset, &member, error);
+    if (result == 0)
+        result = bt_fail(error, BT_DATA, "the file has become shorter");
     if (result == 1)
-        result = wet_member_content(&member, file->decoder, bytes, &file->content, error);
+        result = read_content(file, &member, offset, error);
     if (result == 0)
         result = wet_chunk_get(chunk, &file->content, error);
     if (result < 0)
         return bt_fail_within(error, "chunk %zu, at byte %llu", number + 1,
-                              (unsigned long long)file->places[number].offset);
+                              (unsigned long long)offset);
     return 0;
 }

@@ -62,6 +62,12 @@ uint64_t wet_writer_bytes(const struct wet_writer *writer);
 /* --- reading -----------------------------------------------------------------------------------
  */
 
+/* How often a block is executed in a chunk. */
+struct wet_execution {
+    uint32_t block;
+    uint64_t count;
+};
+
 /* A chunk of the file. */
 struct wet_place {
     uint64_t offset;          /* of the CHUNK member */
@@ -71,12 +77,7 @@ struct wet_place {
     size_t instruction_count; /* ids known in it, plus 1 */
     struct wet_execution *executions; /* of the blocks executed in it */
     size_t execution_count;
-};
-
-/* How often a block is executed in a chunk. */
-struct wet_execution {
-    uint32_t block;
-    uint64_t count;
+    const struct wet_chunk *chunk; /* NULL: in the file */
 };
 
 struct wet_file {
@@ -90,10 +91,15 @@ struct wet_file {
     bool is_cut;         /* something after the last whole chunk is no member */
     struct bt_error cut; /* then: what is wrong there */
     uint64_t size;       /* of the file */
+    bool is_borrowed;    /* wet_file_borrow() */
+    uint64_t end;        /* of the last good member */
+    bool is_wet;         /* it begins as a WET file does */
 
     /* private */
-    uint8_t *bytes;
-    bool is_mapped;
+    uint8_t *bytes; /* of a file without offsets: all */
+    int descriptor;
+    bool is_open;            /* the descriptor is to be closed */
+    struct wet_bytes member; /* the one read last */
     size_t place_capacity;
     struct deflate_decoder *decoder;
     struct wet_bytes content;
@@ -104,6 +110,16 @@ struct wet_file {
  * struct need not be initialized. */
 int wet_file_open(struct wet_file *file, const char *path, struct bt_error *error);
 void wet_file_close(struct wet_file *file);
+
+/* Makes a file of chunks in memory, which borrows them and the code. Close it before they change.
+ */
+void wet_file_borrow(struct wet_file *file, const struct wet_code *code, struct wet_place *places,
+                     size_t count);
+
+/* The executions of all blocks in the current chunk, which become 0: an array that the caller
+ * frees. 0 or BT_MEMORY. */
+int wet_code_take_executions(struct wet_code *code, struct wet_execution **executions,
+                             size_t *count);
 
 /* Reads a chunk. *chunk: empty, or a former one. 0, BT_MEMORY or BT_DATA. */
 int wet_file_chunk(struct wet_file *file, size_t number, struct wet_chunk *chunk,

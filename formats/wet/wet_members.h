@@ -35,6 +35,10 @@ struct wet_member {
 int wet_member_put(struct wet_member *member, struct deflate_encoder *encoder,
                    const struct wet_bytes *content, struct wet_bytes *to, struct bt_error *error);
 
+/* Whether the first bytes are those of a member: false for other files, also if fewer bytes than a
+ * header are available. */
+bool wet_member_begins(const uint8_t *bytes, size_t size);
+
 /*
  * Reads the header of the member at bytes, of which `size` are available. 1; 0 if more are needed
  * (never more than WET_MEMBER_HEADER_BYTES); BT_DATA: no member begins here.

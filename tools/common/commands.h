@@ -37,6 +37,9 @@ extern const struct command profile_command;
 extern const struct command recover_command;
 extern const struct command rondo_command;
 extern const struct command verify_command;
+extern const struct command wet_check_command;
 extern const struct command wet_command;
+extern const struct command wet_print_command;
+extern const struct command wet_report_command;
 
 #endif

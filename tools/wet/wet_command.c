@@ -20,7 +20,8 @@ struct command_settings {
 };
 
 /* Commands that read WET files; NULL ends them. */
-static const struct command *const readers[] = {NULL};
+static const struct command *const readers[] = {&wet_check_command, &wet_print_command,
+                                                &wet_report_command, NULL};
 
 /* --- options ---------------------------------------------------------------------------------- */
 

@@ -338,8 +338,8 @@ static int get_literal(struct value_coder *coder, int symbol, uint64_t base, uns
     if (symbol < (int)LITERAL || length > size || (size_t)(from->end - from->at) < length)
         return BT_DATA;
     *value = 0;
-    memcpy(value, from->at, length);
-    from->at += length;
+    for (unsigned i = 0; i < length; i++)
+        *value |= (uint64_t)*from->at++ << 8 * i;
     if (is_difference)
         *value = value_cut(base + wet_unzigzag(*value), size);
     return 0;

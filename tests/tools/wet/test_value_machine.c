@@ -8,6 +8,7 @@
 #include "tools/wet/value_integer.h"
 #include "tools/wet/value_vector.h"
 
+#include <cpuid.h>
 #include <signal.h>
 #include <stdio.h>
 
@@ -89,11 +90,17 @@ static void find_value(const struct fixture *fixture, const struct trial *trial,
         }
 }
 
+static bool has_lzcnt(void)
+{
+    unsigned a, b, c, d;
+    return __get_cpuid(0x80000001, &a, &b, &c, &d) && c >> 5 & 1;
+}
+
 static bool is_interesting(const struct value_rule *rule)
 {
     if ((rule->operation == VALUE_SHLD || rule->operation == VALUE_SHRD) && rule->width == 2)
         return false; /* perhaps undefined */
-    if ((rule->operation == VALUE_LZCNT && !__builtin_cpu_supports("lzcnt")) ||
+    if ((rule->operation == VALUE_LZCNT && !has_lzcnt()) ||
         (rule->operation == VALUE_TZCNT && !__builtin_cpu_supports("bmi")))
         return false; /* older processors execute bsr and bsf */
     return rule->operation > VALUE_UNKNOWN && rule->operation != VALUE_SYSTEM_CALL &&

@@ -29,6 +29,7 @@ static const struct command *const commands[] = {
     &profile_command,
     &depend_command,
     &wet_command,
+    &slice_command,
     &rondo_command,
     NULL
 };

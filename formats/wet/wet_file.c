@@ -14,9 +14,12 @@
 /* --- bytes of the file -------------------------------------------------------------------------
  */
 
-/* Reads what has no offsets, such as a pipe. */
+/* Reads what has no offsets, such as a pipe; of what is no WET file, which may be endless, only the
+ * begin. */
 static int read_all(struct wet_file *file, int descriptor, struct bt_error *error)
 {
+    struct wet_member member;
+    struct bt_error unheard;
     size_t capacity = 0;
     for (;;) {
         uint8_t *larger = grow_array(file->bytes, &capacity, (size_t)file->size + READ_BYTES, 1);
@@ -29,6 +32,8 @@ static int read_all(struct wet_file *file, int descriptor, struct bt_error *erro
         if (count == 0)
             return 0;
         file->size += (uint64_t)count;
+        if (wet_member_get(&member, file->bytes, (size_t)file->size, &unheard) < 0)
+            return 0;
     }
 }
 

@@ -134,17 +134,22 @@ static void fill_path(void *argument, size_t row, struct table_cell *cells)
  */
 
 #define VALUE_COLUMNS                                                                              \
-    {"VALUES", "values", TABLE_COUNT}, {"LAST", "last", TABLE_SHARE},                              \
-        {"STRIDE", "stride", TABLE_SHARE}, {"CONTEXT", "context", TABLE_SHARE},                    \
+    {"VALUES", "values", TABLE_COUNT}, {"LAST", NULL, TABLE_SHARE}, {NULL, "last", TABLE_COUNT},   \
+        {"STRIDE", NULL, TABLE_SHARE}, {NULL, "stride", TABLE_COUNT},                              \
+        {"CONTEXT", NULL, TABLE_SHARE}, {NULL, "context", TABLE_COUNT},                            \
+        {"ANY", NULL, TABLE_SHARE},                                                                \
     {                                                                                              \
-        "ANY", "any", TABLE_SHARE                                                                  \
+        NULL, "any", TABLE_COUNT                                                                   \
     }
+#define VALUE_CELLS (1u + 2u * WET_PREDICTOR_COUNT)
 
 static void fill_values(const struct wet_locality_counts *counts, struct table_cell *cells)
 {
     cells[0].number = counts->values;
-    for (unsigned i = 0; i < WET_PREDICTOR_COUNT; i++)
-        cells[1 + i].real = share(counts->right[i], counts->values);
+    for (unsigned i = 0; i < WET_PREDICTOR_COUNT; i++) {
+        cells[1 + 2 * i].real = share(counts->right[i], counts->values);
+        cells[2 + 2 * i].number = counts->right[i];
+    }
 }
 
 static const struct table_column class_columns[] = {{"CLASS", "class", TABLE_TEXT}, VALUE_COLUMNS};
@@ -164,8 +169,8 @@ static void fill_valued(void *argument, size_t row, struct table_cell *cells)
     const struct wet_report_look *look = argument;
     const uint32_t id = look->valued.ids[row];
     fill_values(&look->report->locality.of[id].counts, cells);
-    cells[5].number = id;
-    fill_place(&look->report->trace->file.code, id, &cells[6]);
+    cells[VALUE_CELLS].number = id;
+    fill_place(&look->report->trace->file.code, id, &cells[VALUE_CELLS + 1]);
 }
 
 /* --- all ---------------------------------------------------------------------------------------

@@ -174,17 +174,78 @@ static int print_json(const struct wet_report_look *look, const struct wet_repor
     return 0;
 }
 
-/* --- interface ---------------------------------------------------------------------------------
+/* --- CSV ---------------------------------------------------------------------------------------
  */
 
-/* One table after another, each after its key. */
+static const struct table_column csv_columns[] = {{NULL, "table", TABLE_TEXT},
+                                                  {NULL, "row", TABLE_COUNT},
+                                                  {NULL, "column", TABLE_TEXT},
+                                                  {NULL, "value", TABLE_TEXT}};
+
+/* One row of one of the tables: a cell a line, so that all lines have the same columns. */
+struct csv_row {
+    const struct wet_report_table *table;
+    size_t row;
+    size_t columns[TABLE_COLUMNS_MAX]; /* those with a key */
+    char value[32];
+};
+
+static const char *show_cell(struct csv_row *row, enum table_kind kind,
+                             const struct table_cell *cell)
+{
+    if (cell->none)
+        return NULL;
+    switch (kind) {
+    case TABLE_TEXT:
+        return cell->text;
+    case TABLE_ADDRESS:
+        snprintf(row->value, sizeof row->value, "0x%" PRIx64, cell->number);
+        break;
+    case TABLE_SHARE:
+    case TABLE_REAL:
+        snprintf(row->value, sizeof row->value, "%.6g", cell->real);
+        break;
+    default:
+        snprintf(row->value, sizeof row->value, "%" PRIu64, cell->number);
+    }
+    return row->value;
+}
+
+static void fill_csv(void *argument, size_t number, struct table_cell *cells)
+{
+    struct csv_row *row = argument;
+    const struct table *table = &row->table->table;
+    const struct table_column *column = &table->columns[row->columns[number]];
+    struct table_cell filled[TABLE_COLUMNS_MAX] = {{.text = NULL}};
+    table->row(table->argument, row->row, filled);
+    cells[0].text = row->table->key;
+    cells[1].number = row->row;
+    cells[2].text = column->key;
+    cells[3].text = show_cell(row, column->kind, &filled[row->columns[number]]);
+}
+
 static void print_csv(const struct wet_report_table *tables, size_t count, FILE *out)
 {
+    struct csv_row row = {.row = 0};
+    struct table lines = {.columns = csv_columns,
+                          .column_count = sizeof csv_columns / sizeof csv_columns[0],
+                          .row = fill_csv,
+                          .argument = &row};
+    table_print_csv_heading(&lines, out);
     for (size_t i = 0; i < count; i++) {
-        fprintf(out, "%s%s\n", i > 0 ? "\n" : "", tables[i].key);
-        table_print_csv(&tables[i].table, out);
+        const struct table *table = &tables[i].table;
+        row.table = &tables[i];
+        lines.rows = 0;
+        for (size_t k = 0; k < table->column_count; k++)
+            if (table->columns[k].key)
+                row.columns[lines.rows++] = k;
+        for (row.row = 0; row.row < table->rows && !ferror(out); row.row++)
+            table_print_csv_rows(&lines, out);
     }
 }
+
+/* --- interface ---------------------------------------------------------------------------------
+ */
 
 int wet_report_write(const struct wet_report *report, enum wet_report_format format, uint64_t top,
                      FILE *out, struct bt_error *error)

@@ -652,7 +652,7 @@ static int begin(struct walk *walk, const struct slice_criterion *criterion)
     const struct slice_link link = {.kind = SLICE_CRITERION};
     int result = 0;
     if (criterion->is_fault)
-        return need_fault(walk);
+        return walk->depth > 0 ? need_fault(walk) : 0;
     if (criterion->is_end)
         return need_end(walk);
     for (size_t i = 0; i < criterion->count && result == 0; i++) {

@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 #define HISTORY_RING_DEPENDENCES UINT64_C(100000) /* default number, from the specification */
-#define HISTORY_RING_BYTES       ((size_t)64 << 20)
+#define HISTORY_RING_BYTES       ((size_t)160 << 20)
 
 struct history_ring;
 

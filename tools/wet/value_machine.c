@@ -1,6 +1,6 @@
 #include "tools/wet/value_machine.h"
 
-#include "tools/wet/value_arithmetic.h"
+#include "tools/wet/value_integer.h"
 #include "tools/wet/value_vector.h"
 
 /* Repetitions of a string instruction of which all stores are followed; a program's own are fewer,
@@ -105,7 +105,7 @@ static uint64_t guess_exchange(struct value_machine *machine, const struct value
     struct value_thread *thread = machine->thread;
     if (rule->operation == VALUE_COMPARE_EXCHANGE) {
         const uint64_t old = thread->registers[DECODE_RAX];
-        value_flags_sub(thread, rule->width, old, first);
+        value_integer_sub(thread, rule->width, old, first);
         if (value_cut(old, rule->width) == value_cut(first, rule->width))
             return second;
         set_register(thread, DECODE_RAX, 0, rule->width, first);
@@ -115,7 +115,7 @@ static uint64_t guess_exchange(struct value_machine *machine, const struct value
         set_register(thread, rule->second, rule->second_shift, rule->width, first);
     if (rule->operation == VALUE_EXCHANGE)
         return second;
-    return value_flags_add(thread, rule->width, first, second);
+    return value_integer_add(thread, rule->width, first, second);
 }
 
 /* --- all ---------------------------------------------------------------------------------------
@@ -140,7 +140,7 @@ static uint64_t guess_special(struct value_machine *machine, const struct value_
         machine->thread->registers[DECODE_RCX] = rule->immediate;
         return 0;
     default:
-        return value_arithmetic(machine->thread, rule, first, second);
+        return value_integer_guess(machine->thread, rule, first, second);
     }
 }
 
@@ -151,22 +151,22 @@ uint64_t value_machine_guess_other(struct value_machine *machine, const struct v
     if (rule->operation >= VALUE_VECTOR) {
         if (rule->marks & VALUE_HAS_MEMORY)
             value_machine_set_address(machine, rule);
-        return value_vector(machine, rule);
+        return value_vector_guess(machine, rule);
     }
     value_machine_operands(machine, rule, &first, &second);
     switch (rule->operation) {
     case VALUE_ADD:
-        return value_flags_add(thread, rule->width, first, second);
+        return value_integer_add(thread, rule->width, first, second);
     case VALUE_SUB:
     case VALUE_CMP:
-        return value_flags_sub(thread, rule->width, first, second);
+        return value_integer_sub(thread, rule->width, first, second);
     case VALUE_AND:
     case VALUE_TEST:
-        return value_flags_logic(thread, rule->width, first & second);
+        return value_integer_logic(thread, rule->width, first & second);
     case VALUE_OR:
-        return value_flags_logic(thread, rule->width, first | second);
+        return value_integer_logic(thread, rule->width, first | second);
     case VALUE_XOR:
-        return value_flags_logic(thread, rule->width, first ^ second);
+        return value_integer_logic(thread, rule->width, first ^ second);
     default:
         return guess_special(machine, rule, first, second);
     }

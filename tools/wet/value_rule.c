@@ -255,10 +255,51 @@ static void set_general(struct making *making)
         rule->width = (uint8_t)(operands[0].size / 8u);
 }
 
+static uint64_t next_address(const struct making *making)
+{
+    return making->decoded->address + making->decoded->size;
+}
+
+static void fix_stack(struct making *making)
+{
+    struct value_rule *rule = making->rule;
+    switch (rule->operation) {
+    case VALUE_PUSH:
+        rule->width = rule->size;
+        rule->second_width = rule->size;
+        if (rule->marks & VALUE_SECOND_MEMORY) {
+            rule->marks = VALUE_SECOND_MEMORY;
+            set_address(making, 0);
+        } else {
+            rule->marks = 0;
+        }
+        break;
+    case VALUE_POP: /* into memory it is seldom */
+        if (rule->place == VALUE_TO_MEMORY)
+            rule->place = VALUE_TO_NOTHING;
+        rule->second_width = rule->width;
+        rule->marks = VALUE_LOADS_WHOLE;
+        break;
+    case VALUE_CALL:
+        rule->immediate = next_address(making);
+        rule->marks = 0;
+        break;
+    case VALUE_RETURN:
+        rule->immediate = 8u + making->decoded->stack_release;
+        rule->marks = 0;
+        break;
+    case VALUE_LEAVE:
+        if (rule->size != 8)
+            rule->operation = VALUE_UNKNOWN;
+        break;
+    default:
+        break;
+    }
+}
+
 static void fix_general(struct making *making)
 {
     struct value_rule *rule = making->rule;
-    const struct decode_instruction *decoded = making->decoded;
     switch (rule->operation) {
     case VALUE_MOVE:
     case VALUE_MOVE_SIGNED:
@@ -282,38 +323,10 @@ static void fix_general(struct making *making)
     case VALUE_SET:
         rule->condition = value_operation_condition(making->instruction.mnemonic);
         break;
-    case VALUE_PUSH:
-        rule->width = rule->size;
-        rule->second_width = rule->size;
-        if (rule->marks & VALUE_SECOND_MEMORY) {
-            rule->marks = VALUE_SECOND_MEMORY;
-            set_address(making, 0);
-        } else {
-            rule->marks = 0;
-        }
-        break;
-    case VALUE_POP: /* into memory it is seldom */
-        if (rule->place == VALUE_TO_MEMORY)
-            rule->place = VALUE_TO_NOTHING;
-        rule->second_width = rule->width;
-        rule->marks = VALUE_LOADS_WHOLE;
-        break;
-    case VALUE_CALL:
-        rule->immediate = decoded->address + decoded->size;
-        rule->marks = 0;
-        break;
     case VALUE_SYSTEM_CALL:
-        rule->immediate = decoded->address + decoded->size;
+        rule->immediate = next_address(making);
         rule->size = 0;
         rule->place = VALUE_TO_NOTHING;
-        break;
-    case VALUE_RETURN:
-        rule->immediate = 8u + decoded->stack_release;
-        rule->marks = 0;
-        break;
-    case VALUE_LEAVE:
-        if (rule->size != 8)
-            rule->operation = VALUE_UNKNOWN;
         break;
     case VALUE_BSWAP: /* undefined */
         if (rule->width == 2)
@@ -329,6 +342,7 @@ static void fix_general(struct making *making)
         }
         break;
     default:
+        fix_stack(making);
         break;
     }
 }

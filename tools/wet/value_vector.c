@@ -1,6 +1,6 @@
 #include "tools/wet/value_vector.h"
 
-#include "tools/wet/value_arithmetic.h"
+#include "tools/wet/value_integer.h"
 
 #define WORDS        8u
 #define FLOAT_NAN    UINT64_C(0xffc00000) /* of invalid operations */
@@ -241,8 +241,8 @@ static void compare(struct value_thread *thread, const struct value_rule *rule, 
     thread->carry = is_less;
     thread->overflow = false;
     /* a result of 1 has odd parity, of 3 an even one */
-    value_flags_set(thread, VALUE_FLAGS_GIVEN, 8, 0, 0,
-                    is_unordered || !is_equal ? (is_unordered ? 0 : 1) : 0);
+    value_integer_set(thread, VALUE_FLAGS_GIVEN, 8, 0, 0,
+                      is_unordered || !is_equal ? (is_unordered ? 0 : 1) : 0);
 }
 
 static uint64_t scalar(struct value_thread *thread, const struct value_rule *rule, uint64_t first,
@@ -361,7 +361,7 @@ static void permute(const struct operands *operands, const struct value_rule *ru
     }
 }
 
-uint64_t value_vector(struct value_machine *machine, const struct value_rule *rule)
+uint64_t value_vector_guess(struct value_machine *machine, const struct value_rule *rule)
 {
     const unsigned operation = rule->operation;
     uint64_t *result = machine->words;

@@ -10,7 +10,8 @@
 
 #include "tools/wet/value_machine.h"
 
-/* Operations, from VALUE_VECTOR on. Where several widths are in a row, the element's is told. */
+/* Operations, from VALUE_VECTOR on. Those on integers have four numbers, for elements of 1, 2, 4
+ * and 8 bytes. */
 enum value_lanes {
     VALUE_LANES_MOVE = VALUE_VECTOR, /* the second operand, extended by zeros */
     VALUE_LANES_FROM_GENERAL,        /* the same, from a general register */
@@ -51,7 +52,7 @@ enum value_lanes {
 };
 
 /* Guesses into machine->words; returns the first. */
-uint64_t value_vector(struct value_machine *machine, const struct value_rule *rule);
+uint64_t value_vector_guess(struct value_machine *machine, const struct value_rule *rule);
 
 /* Writes a vector register. */
 void value_vector_settle(struct value_machine *machine, const struct value_rule *rule,

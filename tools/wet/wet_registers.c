@@ -52,7 +52,8 @@ unsigned wet_register_of(const struct data_flow_part *part, unsigned top)
     }
 }
 
-int wet_register_write(struct wet_register *reg, uint64_t bytes, uint32_t id, uint64_t instance)
+int wet_register_write_parts(struct wet_register *reg, uint64_t bytes, uint32_t id,
+                             uint64_t instance)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < reg->count; i++) {

@@ -46,7 +46,18 @@ int wet_registers_copy(struct wet_registers *to, const struct wet_registers *fro
 unsigned wet_register_of(const struct data_flow_part *part, unsigned top);
 
 /* An instance writes bytes of a register; id 0: nothing that is known does. 0 or BT_MEMORY. */
-int wet_register_write(struct wet_register *reg, uint64_t bytes, uint32_t id, uint64_t instance);
+int wet_register_write_parts(struct wet_register *reg, uint64_t bytes, uint32_t id,
+                             uint64_t instance);
+
+static inline int wet_register_write(struct wet_register *reg, uint64_t bytes, uint32_t id,
+                                     uint64_t instance)
+{
+    if (reg->count != 1 || id == 0 || reg->written[0].bytes != bytes)
+        return wet_register_write_parts(reg, bytes, id, instance);
+    reg->written[0].instance = instance;
+    reg->written[0].id = id;
+    return 0;
+}
 
 /* Appends the writers of bytes of a register, ascending by id, then instance, each once. 0 or
  * BT_MEMORY. */

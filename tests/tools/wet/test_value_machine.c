@@ -5,7 +5,7 @@
 #include "tests/support/exec_rig.h"
 #include "tests/support/random.h"
 #include "tests/support/random_instruction.h"
-#include "tools/wet/value_arithmetic.h"
+#include "tools/wet/value_integer.h"
 #include "tools/wet/value_vector.h"
 
 #include <signal.h>
@@ -125,7 +125,7 @@ static bool is_right(struct fixture *fixture, struct trial *trial)
     const struct value_rule *rule = &trial->rule;
     uint64_t value[8] = {0};
     if (trial->flow.value.condition == DATA_FLOW_IF_CONDITION &&
-        !value_condition(&fixture->thread, trial->flow.condition_code))
+        !value_integer_condition(&fixture->thread, trial->flow.condition_code))
         return true; /* it does not move */
     if (trial->flow.value.condition == DATA_FLOW_IF_REPEATED &&
         trial->before.registers[DECODE_RCX] == 0)

@@ -1,4 +1,4 @@
-#include "tools/wet/value_arithmetic.h"
+#include "tools/wet/value_integer.h"
 
 /* --- flags -------------------------------------------------------------------------------------
  */
@@ -46,7 +46,7 @@ static bool parity_of(uint64_t value)
     return !(value & 1);
 }
 
-bool value_condition(const struct value_thread *thread, unsigned condition)
+bool value_integer_condition(const struct value_thread *thread, unsigned condition)
 {
     const unsigned width = thread->flag_width;
     bool is;
@@ -85,7 +85,7 @@ static uint64_t flags_given(struct value_thread *thread, unsigned width, uint64_
 {
     thread->carry = carry;
     thread->overflow = overflow;
-    return value_flags_set(thread, VALUE_FLAGS_GIVEN, width, 0, 0, result);
+    return value_integer_set(thread, VALUE_FLAGS_GIVEN, width, 0, 0, result);
 }
 
 /* --- sums --------------------------------------------------------------------------------------
@@ -309,10 +309,10 @@ static uint64_t guess_scan(struct value_thread *thread, const struct value_rule 
     second = value_cut(second, width);
     switch (rule->operation) {
     case VALUE_BSF:
-        value_flags_logic(thread, width, second);
+        value_integer_logic(thread, width, second);
         return lowest_bit(second);
     case VALUE_BSR:
-        value_flags_logic(thread, width, second);
+        value_integer_logic(thread, width, second);
         return highest_bit(second);
     case VALUE_TZCNT:
         result = second ? lowest_bit(second) : bits;
@@ -321,7 +321,7 @@ static uint64_t guess_scan(struct value_thread *thread, const struct value_rule 
         result = second ? bits - 1 - highest_bit(second) : bits;
         return flags_given(thread, width, result, second == 0, false);
     case VALUE_POPCNT:
-        return value_flags_logic(thread, width, (uint64_t)__builtin_popcountll(second));
+        return value_integer_logic(thread, width, (uint64_t)__builtin_popcountll(second));
     case VALUE_BLSR:
         return flags_given(thread, width, second & (second - 1), second == 0, false);
     case VALUE_BLSI:
@@ -372,7 +372,7 @@ static uint64_t guess_unary(struct value_thread *thread, const struct value_rule
     case VALUE_DEC:
         return step(thread, width, first, false);
     case VALUE_NEG:
-        return value_flags_sub(thread, width, 0, first);
+        return value_integer_sub(thread, width, 0, first);
     case VALUE_NOT:
         return ~first;
     case VALUE_BSWAP:
@@ -384,14 +384,14 @@ static uint64_t guess_unary(struct value_thread *thread, const struct value_rule
     case VALUE_MOVE_SIGNED:
         return (uint64_t)extend(second, rule->second_width);
     case VALUE_AND_NOT:
-        return value_flags_logic(thread, width, ~first & second);
+        return value_integer_logic(thread, width, ~first & second);
     default: /* VALUE_SET */
-        return value_condition(thread, rule->condition);
+        return value_integer_condition(thread, rule->condition);
     }
 }
 
-uint64_t value_arithmetic(struct value_thread *thread, const struct value_rule *rule,
-                          uint64_t first, uint64_t second)
+uint64_t value_integer_guess(struct value_thread *thread, const struct value_rule *rule,
+                             uint64_t first, uint64_t second)
 {
     const unsigned operation = rule->operation;
     if (operation == VALUE_ADC)

@@ -15,6 +15,10 @@ struct making {
     unsigned instruction;
     uint32_t id;
     uint32_t ids[WET_BLOCK_IDS];
+    struct {
+        uint16_t slot;
+        uint32_t mask; /* 0: it is always true */
+    } outcomes[WET_BLOCK_IDS];
     struct decode_instruction decoded;
 };
 
@@ -134,6 +138,8 @@ static void add_repeated(struct making *making)
     operation->slot = making->block->specials[special].slot;
     operation->mask = UINT32_MAX;
     operation->outcome = outcome_of_instruction(making);
+    making->outcomes[making->instruction].slot = operation->slot;
+    making->outcomes[making->instruction].mask = operation->mask;
 }
 
 static void add_outcome(struct making *making)
@@ -151,6 +157,8 @@ static void add_outcome(struct making *making)
         return;
     operation->slot = block->outcomes[at].slot;
     operation->mask = block->outcomes[at].mask;
+    making->outcomes[making->instruction].slot = operation->slot;
+    making->outcomes[making->instruction].mask = operation->mask;
 }
 
 /* Gives the references of records their addresses. */
@@ -219,6 +227,48 @@ static void add_runs(struct making *making)
     }
 }
 
+/* The entries of an instruction's value. */
+static struct record_value describe_value(const struct making *making, unsigned instruction,
+                                          struct value_rule *rule)
+{
+    const struct block *block = making->block;
+    const uint32_t id = making->ids[instruction];
+    const struct wet_instruction *code = &making->code->code.instructions[id];
+    struct record_value value = {.rule = rule, .is_constant = true};
+    unsigned at = 0;
+    while (at < block->value_count && block->values[at].instruction != instruction)
+        at++;
+    if (at < block->value_count) {
+        const struct value_slot *slot = &block->values[at];
+        value.is_constant = false;
+        value.slot = slot->slot;
+        value.offset = slot->offset;
+        value.is_last = slot->slot * sizeof(uint32_t) + slot->offset + sizeof(uint64_t) >
+                        block->slots * sizeof(uint32_t);
+    } else if (rule->operation == VALUE_CALL) {
+        value.constant = code->address + code->size;
+    }
+    if (!making->code->flows.flows[id].value_is_outcome)
+        return value;
+    value.outcome_slot = making->outcomes[instruction].slot;
+    value.outcome_mask = making->outcomes[instruction].mask;
+    return value;
+}
+
+static int add_values(struct making *making, uint32_t number)
+{
+    struct record_values *values = making->code->values;
+    struct record_block *made = making->made;
+    struct value_rule *rules = record_values_rules(values, &making->code->code, number);
+    made->values = rules ? malloc(making->instruction * sizeof *made->values) : NULL;
+    if (!made->values)
+        return BT_MEMORY;
+    for (unsigned i = 0; i < making->instruction; i++)
+        if (!value_rule_is_empty(&rules[i]))
+            made->values[made->value_count++] = describe_value(making, i, &rules[i]);
+    return 0;
+}
+
 static int add_all(struct making *making, unsigned instructions, struct bt_error *error)
 {
     int result = 0;
@@ -235,6 +285,8 @@ static int add_all(struct making *making, unsigned instructions, struct bt_error
     const int64_t number = record_code_block(making->code, making->ids, instructions, error);
     if (number < 0)
         return (int)number;
+    if (making->code->values && add_values(making, (uint32_t)number) < 0)
+        return bt_fail(error, BT_MEMORY, "no memory for the program's values");
     making->made->number = (uint32_t)number + WET_FIRST_BLOCK - 1;
     making->made->first_id = making->ids[0];
     making->made->last_id = making->id;
@@ -257,8 +309,9 @@ struct record_block *record_block_new(struct record_code *code, const struct blo
                             .made = made,
                             .by_record =
                                 calloc((size_t)block->record_count + 1, sizeof *making.by_record)};
+    const bool is_begun = made && making.by_record;
     int result = BT_MEMORY;
-    if (made && making.by_record) {
+    if (is_begun) {
         *made = (struct record_block){
             .slots = block->slots, .instruction_count = (uint16_t)instructions, .block = block};
         made->runs = (struct record_ids *)(void *)((uint8_t *)made + runs_at);
@@ -269,6 +322,8 @@ struct record_block *record_block_new(struct record_code *code, const struct blo
     free(making.by_record);
     if (result == 0)
         return made;
+    if (is_begun)
+        free(made->values);
     free(made);
     return NULL;
 }
@@ -281,6 +336,7 @@ void record_block_free(struct record_block *block)
             block->parts = parts->next;
             record_block_free(parts);
         } else {
+            free(block->values);
             free(block);
             block = NULL;
         }

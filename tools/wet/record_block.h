@@ -49,8 +49,10 @@ struct record_block {
     uint16_t instruction_count, run_count;
     bool ends_with_call; /* a system call */
     uint32_t operation_count;
-    uint64_t executions;               /* in the chunk */
-    const struct block *block;         /* what it was made from */
+    uint64_t executions;         /* in the chunk */
+    const struct block *block;   /* what it was made from */
+    struct record_value *values; /* in order */
+    unsigned value_count;
     struct record_ids *runs;           /* all instructions */
     struct record_block *parts, *next; /* blocks of its first instructions; list of those */
     struct record_operation operations[];

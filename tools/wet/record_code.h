@@ -8,6 +8,7 @@
 #include "formats/base/hash_index.h"
 #include "formats/wet/wet_code.h"
 #include "tools/wet/record_ports.h"
+#include "tools/wet/record_values.h"
 #include "tools/wet/wet_flows.h"
 
 /* An instruction's part of the ports. */
@@ -21,6 +22,7 @@ struct record_code {
     struct wet_code code;
     struct wet_flows flows;
     struct record_ports ports;
+    struct record_values *values;            /* NULL: without; not the code's */
     struct record_instruction *instructions; /* by id */
     uint64_t *counts;                        /* executions, by id */
 

@@ -153,7 +153,8 @@ int record_run_begin(struct record_run *run, const char *path, const char *const
 {
     const struct record_run_settings *settings = run->settings;
     const struct region_options *region = &settings->region;
-    const struct recorder_settings recorder = {.chunk_blocks = settings->chunk_blocks,
+    const struct recorder_settings recorder = {.has_values = settings->has_values,
+                                               .chunk_blocks = settings->chunk_blocks,
                                                .sink = settings->sink,
                                                .read = read_memory,
                                                .describe = describe,
@@ -170,7 +171,8 @@ int record_run_begin(struct record_run *run, const char *path, const char *const
     run->recorder = recorder_new(&recorder, error);
     if (!run->recorder)
         return error->code;
-    const struct process_settings process = {.trace = EXEC_TRACE_OUTCOMES,
+    const struct process_settings process = {.trace = settings->has_values ? EXEC_TRACE_VALUES
+                                                                           : EXEC_TRACE_OUTCOMES,
                                              .regions = region_options_regions(region),
                                              .quantum = settings->quantum,
                                              .stack = {.environment = (const char *const *)environ},

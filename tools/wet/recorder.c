@@ -8,6 +8,17 @@
 /* --- beginning and end -------------------------------------------------------------------------
  */
 
+static int begin_values(struct recorder *recorder)
+{
+    struct bt_error error;
+    struct record_values *values = record_values_new(&error);
+    recorder->code.values = values;
+    if (!values)
+        return BT_MEMORY;
+    value_coder_write_to(values->coder, &recorder->chunk.streams[WET_STREAM_VALUES]);
+    return 0;
+}
+
 struct recorder *recorder_new(const struct recorder_settings *settings, struct bt_error *error)
 {
     struct recorder *recorder = calloc(1, sizeof *recorder);
@@ -22,7 +33,8 @@ struct recorder *recorder_new(const struct recorder_settings *settings, struct b
         if (recorder->records && record_code_init(&recorder->code) == 0 &&
             wet_sequence_init(&recorder->sequence) == 0 &&
             wet_sequence_reserve(&recorder->sequence, WET_FIRST_BLOCK) == 0 &&
-            shadow_init(&recorder->shadow, ADDRESS_BITS, error) == 0)
+            shadow_init(&recorder->shadow, ADDRESS_BITS, error) == 0 &&
+            (!settings->has_values || begin_values(recorder) == 0))
             return recorder;
     }
     recorder_free(recorder);
@@ -53,6 +65,7 @@ void recorder_free(struct recorder *recorder)
     wet_chunk_clear(&recorder->chunk);
     wet_sequence_clear(&recorder->sequence);
     shadow_clear(&recorder->shadow);
+    record_values_free(recorder->code.values);
     record_code_clear(&recorder->code);
     free(recorder);
 }
@@ -174,6 +187,9 @@ static inline void execute(const struct record_execution *execution, struct reco
         for (uint32_t id = block->runs[i].first, end = id + block->runs[i].count; id < end; id++)
             counts[id]++;
     operate(execution);
+    if (block->value_count > 0 && record_values_put(recorder->code.values, block->values,
+                                                    block->value_count, execution->entries) < 0)
+        recorder->out_of_memory = true;
     thread->last_id = block->last_id;
 }
 

@@ -40,6 +40,7 @@ struct record_sink {
 };
 
 struct recorder_settings {
+    bool has_values;
     uint64_t chunk_blocks; /* 0: RECORDER_BLOCKS */
     size_t chunk_bytes;    /* 0: RECORDER_BYTES */
     struct record_sink sink;

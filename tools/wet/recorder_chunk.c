@@ -49,6 +49,12 @@ static void begin_chunk(struct recorder *recorder)
         recorder->threads[i]->has_event = true;
     }
     recorder->current = recorder->thread_count > 0 ? recorder->threads[0] : NULL;
+    if (recorder->code.values) {
+        value_coder_write_to(recorder->code.values->coder,
+                             &recorder->chunk.streams[WET_STREAM_VALUES]);
+        if (value_coder_switch(recorder->code.values->coder, 0) < 0)
+            recorder->out_of_memory = true;
+    }
 }
 
 static int put(struct recorder *recorder)
@@ -57,7 +63,8 @@ static int put(struct recorder *recorder)
     struct wet_bytes *sequence = &recorder->chunk.streams[WET_STREAM_SEQUENCE];
     struct bt_error error;
     recorder_fold(recorder);
-    if (wet_sequence_finish(&recorder->sequence, sequence) < 0 ||
+    if ((recorder->code.values && value_coder_finish(recorder->code.values->coder) < 0) ||
+        wet_sequence_finish(&recorder->sequence, sequence) < 0 ||
         record_ports_finish(&recorder->code.ports, &recorder->chunk) < 0)
         return recorder_stop(recorder, NULL);
     if (settings->describe && settings->describe(settings->context, &recorder->code.code) < 0)
@@ -77,9 +84,9 @@ static int put(struct recorder *recorder)
 
 int recorder_check(struct recorder *recorder)
 {
-    const size_t bytes = (size_t)recorder->port_bytes +
-                         recorder->chunk.streams[WET_STREAM_SEQUENCE].size +
-                         recorder->chunk.streams[WET_STREAM_EVENTS].size;
+    size_t bytes = (size_t)recorder->port_bytes;
+    for (unsigned i = 0; i < WET_STREAMS; i++)
+        bytes += recorder->chunk.streams[i].size;
     count_blocks(recorder);
     if (recorder->out_of_memory || recorder->chunk.streams[WET_STREAM_SEQUENCE].out_of_memory ||
         recorder->chunk.streams[WET_STREAM_EVENTS].out_of_memory)

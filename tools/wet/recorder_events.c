@@ -86,6 +86,9 @@ void recorder_switch(struct recorder *recorder, struct record_thread *thread)
         recorder->current = thread;
         if (before == thread)
             return;
+        if (recorder->code.values &&
+            value_coder_switch(recorder->code.values->coder, thread->number) < 0)
+            recorder->out_of_memory = true;
         put_number(recorder, before, WET_EVENT_SWITCH);
         wet_bytes_put(&recorder->chunk.streams[WET_STREAM_EVENTS], thread->number);
     }
@@ -224,6 +227,23 @@ static bool makes_thread(const struct recorder *recorder, const struct system_ca
     return flags & CLONE_THREAD;
 }
 
+/* A call that was recorded has returned. */
+static void put_result(struct recorder *recorder, struct record_thread *thread, int64_t result)
+{
+    put_event(recorder, thread, WET_EVENT_RESULT, (uint64_t)result);
+    if (recorder->code.values &&
+        value_coder_result(recorder->code.values->coder, thread->number, (uint64_t)result) < 0)
+        recorder->out_of_memory = true;
+}
+
+static void put_clone(struct recorder *recorder, struct record_thread *thread, uint32_t made)
+{
+    put_event(recorder, thread, WET_EVENT_CLONE, made);
+    if (recorder->code.values &&
+        value_coder_fork(recorder->code.values->coder, made, thread->number) < 0)
+        recorder->out_of_memory = true;
+}
+
 static void note_effects(struct recorder *recorder, const struct record_thread *thread,
                          const struct system_call *call)
 {
@@ -250,11 +270,11 @@ void recorder_called(struct recorder *recorder, unsigned processor, const struct
     }
     note_effects(recorder, thread, call);
     if (thread->has_call && call->result != EXEC_SYSTEM_CALL_AGAIN)
-        put_event(recorder, thread, WET_EVENT_RESULT, (uint64_t)call->result);
+        put_result(recorder, thread, call->result);
     if (makes_thread(recorder, call)) {
         const struct record_thread *made = add_thread(recorder);
         if (made && thread->has_call)
-            put_event(recorder, thread, WET_EVENT_CLONE, made->number);
+            put_clone(recorder, thread, made->number);
     }
     thread->has_call = false;
 }

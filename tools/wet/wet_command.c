@@ -228,7 +228,7 @@ static int wet_main(struct invocation *invocation)
         return command_usage(invocation, "%s", error.message);
     const char *const *arguments = (const char *const *)invocation->arguments;
     join(call.header.command, sizeof call.header.command, arguments);
-    call.header.has_values = settings.run.has_values = false;
+    call.header.has_values = settings.run.has_values = !settings.no_values && settings.history == 0;
     set_sink(&call);
     call.run = (struct record_run){.settings = &settings.run};
     command_restore_signals();

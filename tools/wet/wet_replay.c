@@ -313,7 +313,7 @@ static int execute(struct wet_replay *replay, uint32_t at)
     if (result == 0 && replay->wanted & WET_WANTS_REGISTERS)
         result = write_registers(replay, flow, id, step.instance, step.defines);
     if (result == 0 && replay->wanted & WET_WANTS_VALUES)
-        result = wet_values_get(replay, at, step.defines, &step.value);
+        result = wet_values_get(replay, at, step.defines || !flow->value_is_outcome, &step.value);
     if (result < 0)
         return result;
     if (replay->wanted & WET_WANTS_CONTROL)

@@ -53,7 +53,8 @@ if [ -z "$NO_EXEC" ]; then
     grep -q "^ *[0-9]*  stock.c:19  item->name.i. = '.0';$" out
     ! grep -q "  stock.c:44 " out || exit 1
     grep -q '^stock.c:33 depends on stock.c:19 by [1-9] dependences$' out
-    grep -q '^memory  *#2 of [0-9a-f]* set_name stock.c:19$' out
+    grep -q '^memory  *#2 of [0-9a-f]* set_name stock.c:19 = 0x0$' out
+    grep -q '^rcx  *#2 of [0-9a-f]* worth stock.c:33 = 0xf00$' out
     grep -q '^stock.c:19#2: on it depend ' out
     grep -q '^bustap wet report: build/stock: ' out
 fi

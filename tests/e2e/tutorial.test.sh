@@ -13,7 +13,7 @@ single_step --output build/none.byu build/none >/dev/null 2>&1 || { echo "progra
 sed -n 's/^    \$ //p' "$TOP/doc/tutorial.md" | grep -v '^make ' |
     sed 's,build/bustap,bustap,g; s,build/tests/e2e/,,g; s/^bustap dcfg diff.*/& || test $? = 1/' >script
 [ "$(wc -l <script)" -ge 11 ]
-[ -z "$NO_EXEC" ] || sed -i '/^bustap exec/d; /^bustap profile/d; /^bustap rondo/d; /^bustap depend/d; /cat build.smooth.txt/d; /cat build.functions/d; /cat build.branches/d; /build.run/d; /build.part/d' script
+[ -z "$NO_EXEC" ] || sed -i '/^bustap exec/d; /^bustap profile/d; /^bustap rondo/d; /^bustap depend/d; /cat build.smooth.txt/d; /cat build.functions/d; /cat build.branches/d; /build.run/d; /build.part/d; /build.stock/d' script
 set -x
 # shellcheck disable=SC1091
 . ./script >out 2>&1 || { cat out; exit 1; }
@@ -48,6 +48,15 @@ if [ -z "$NO_EXEC" ]; then
     grep -q '^0x[0-9a-f]*  conditional  *8640  91.67 %  *7[0-9][0-9]  loops.c:21  multiply+' out
     grep -q '^ *74300  .* %  *74300  *5  loops   multiply$' out
     [ "$(grep -Ec '^ *[0-9.]+ % .* (WAR WAW  privatizable  smooth.c:2[56]|independent   smooth.c:2[79]|serial  *smooth.c:15|reduction  *smooth.c:3[89]) ' out)" = 7 ]
+    grep -q '^The stock is worth 13240$' out
+    grep -q "^stock.c:33: it depends on [0-9]* instances of [0-9]* instructions, control left out$" out
+    grep -q "^ *[0-9]*  stock.c:19  item->name.i. = '.0';$" out
+    ! grep -q "  stock.c:44 " out || exit 1
+    grep -q '^stock.c:33 depends on stock.c:19 by [1-9] dependences$' out
+    grep -q '^memory  *#2 of [0-9a-f]* set_name stock.c:19 = 0x0$' out
+    grep -q '^rcx  *#2 of [0-9a-f]* worth stock.c:33 = 0xf00$' out
+    grep -q '^stock.c:19#2: on it depend ' out
+    grep -q '^bustap wet report: build/stock: ' out
 fi
 
 # from a capture to caches

@@ -10,6 +10,14 @@ part() {
     awk -v name="$2" '/^\.S[sh]/ { on = $1 == ".Ss" && $2 == name } on' "$1"
 }
 
+# Names of options, of -h and of a page.
+options_of_help() {
+    sed -n 's/^  \(-., \|    \)--\([a-z0-9-]*\).*/\2/p' | grep -v '^help$' | sort || true
+}
+options_of_page() {
+    sed -n 's/^\.It Fl \([a-z] , \)*-\([a-z][a-z0-9-]*\).*/\2/p' | sort
+}
+
 # check_page PAGE PROGRAM...: the page against the program's help
 check_page() {
     local page=$1 command commands options
@@ -19,16 +27,28 @@ check_page() {
         { echo "commands of $page"; exit 1; }
     for command in $commands; do
         in_page=$page
-        options=$("$@" "$command" -h | sed -n 's/^  \(-., \|    \)--\([a-z0-9-]*\).*/\2/p' | grep -v '^help$' | sort || true)
+        options=$("$@" "$command" -h | options_of_help)
         # a command with a separate page has its options there
         [ -z "$options" ] || [ ! -f "$TOP/doc/bustap-$command.1" ] || in_page=$TOP/doc/bustap-$command.1
-        { [ "$in_page" = "$page" ] && part "$page" "$command" || cat "$in_page"; } | sed -n 's/^\.It Fl \([a-z] , \)*-\([a-z][a-z0-9-]*\).*/\2/p' | sort |
+        # sections in small letters are of subcommands
+        { [ "$in_page" = "$page" ] && part "$page" "$command" || sed '/^\.Ss [a-z]*$/,$d' "$in_page"; } | options_of_page |
             diff - <([ -z "$options" ] || echo "$options") || { echo "options of $command"; exit 1; }
+    done
+}
+
+# Subcommands beside the options of the command itself: check_subcommands PAGE PROGRAM COMMAND.
+check_subcommands() {
+    local page=$1 command
+    shift
+    for command in $(sed -n 's/^\.Ss \([a-z]*\)$/\1/p' "$page"); do
+        "$@" "$command" -h | options_of_help | diff - <(part "$page" "$command" | options_of_page) ||
+            { echo "options of $command"; exit 1; }
     done
 }
 
 check_page "$manual" bustap
 check_page "$TOP/doc/bustap-dcfg.1" bustap dcfg
+check_subcommands "$TOP/doc/bustap-wet.1" bustap wet
 
 # --- the examples ---
 

@@ -80,9 +80,9 @@ static void put_prologue(struct program *program)
  * ones fault, or of which doc/wet.md does not say enough. */
 static bool is_unwanted(const struct random_instruction *made)
 {
-    static const char *const names[] = {"rdpru",    "monitorx",   "mwaitx",  "fldcw",  "ldmxcsr",
-                                        "vldmxcsr", "extrq",      "insertq", "fninit", "ffree",
-                                        "ffreep",   "vzeroupper", "leave",   "enter"};
+    static const char *const names[] = {"rdpru",    "monitorx", "mwaitx",  "fldcw", "ldmxcsr",
+                                        "vldmxcsr", "extrq",    "insertq", "ffree", "pause",
+                                        "ffreep",   "leave",    "enter"};
     const char *name = ZydisMnemonicGetString(made->instruction.mnemonic);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0)

@@ -1,5 +1,6 @@
 #include "tests/support/wet_twin.h"
 
+#include "tests/support/wet_changes.h"
 #include "tests/support/wet_control.h"
 #include "tests/support/wet_flow.h"
 
@@ -259,6 +260,19 @@ static void read_all(struct wet_twin *twin, struct instruction *instruction)
     }
 }
 
+/* What an instruction changes without defining it would be a fault of wet_flow.c. */
+static void check(const struct instruction *instruction, const struct machine *before,
+                  const struct machine *after)
+{
+    char what[64];
+    if (!wet_changes_find(&instruction->made, &instruction->flow, before, after, what))
+        return;
+    fprintf(stderr, "%s at 0x%" PRIx64 " changes %s\n",
+            ZydisMnemonicGetString(instruction->made.instruction.mnemonic), instruction->address,
+            what);
+    abort();
+}
+
 /* --- x87 -------------------------------------------------------------------------------------- */
 
 static bool is_push(const struct machine *before, const struct machine *after)
@@ -461,6 +475,7 @@ void wet_twin_execute(struct wet_twin *twin, const uint8_t code[15], const struc
     add_event(twin, before->rip, id);
     read_all(twin, instruction);
     if (after) {
+        check(instruction, before, after);
         define_all(twin, instruction, &writer, before, after);
         define_kernel(twin, &writer, kernel);
         add_value(twin, instruction, before, after);

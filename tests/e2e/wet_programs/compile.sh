@@ -13,11 +13,12 @@ link_wet() {
         "-Wa,-I$wet_programs" "-I$TOP" -o program "$source"
 }
 
-# Whether the processor has what a program needs: "needs: FLAG".
+# Whether the processor has what a program needs: "needs: FLAG...".
 can_run_wet() {
     local flag
-    flag=$(sed -n 's|^[/#*]* *needs: *||p' "$1")
-    [ -z "$flag" ] || grep -qw "$flag" /proc/cpuinfo
+    for flag in $(sed -n 's|^[/#*]* *needs: *||p' "$1"); do
+        grep -qw "$flag" /proc/cpuinfo || return
+    done
 }
 
 # Writes the text of ./program's execution that the twin finds to ./stepped. Skips the test where that is impossible.

@@ -42,9 +42,7 @@
     jecxz 5f
     pushf
     pop %rax
-5:  adcx %rax, %rbx
-    adox %rax, %rbx
-    EXIT
+5:  EXIT
 
     .bss
 words: .skip 16

@@ -1,4 +1,4 @@
-# needs: avx2
+# needs: avx2 fma bmi2 adx
 # VEX encodings define whole registers.
     .include "start.inc"
     START
@@ -30,6 +30,8 @@
     shlx %eax, %ecx, %edx
     mulx %ecx, %eax, %ebx
     rorx $3, %rbx, %rsi
+    adcx %rax, %rbx
+    adox %rax, %rbx
     EXIT
 
     .data

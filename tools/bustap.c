@@ -28,6 +28,8 @@ static const struct command *const commands[] = {
     &exec_command,
     &profile_command,
     &depend_command,
+    &wet_command,
+    &slice_command,
     &rondo_command,
     NULL
 };

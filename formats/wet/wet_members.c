@@ -22,6 +22,7 @@ enum {
 
 #define FORMAT_VERSION     1u
 #define GZIP_TRAILER_BYTES 8u
+#define EXPANSION_MAX      1032u /* bytes that one byte of a deflate stream can become */
 
 /* Compression method deflate, flag FEXTRA, no time, unknown system (RFC 1952, 2.3). */
 static const uint8_t gzip_start[AT_XLEN] = {0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255};
@@ -74,12 +75,17 @@ int wet_member_put(struct wet_member *member, struct deflate_encoder *encoder,
     return 0;
 }
 
+bool wet_member_begins(const uint8_t *bytes, size_t size)
+{
+    const size_t known = size < sizeof gzip_start ? size : sizeof gzip_start;
+    return memcmp(bytes, gzip_start, known) == 0 &&
+           (size < AT_SUBFIELD + 2 || memcmp(bytes + AT_SUBFIELD, "BW", 2) == 0);
+}
+
 int wet_member_get(struct wet_member *member, const uint8_t *bytes, size_t size,
                    struct bt_error *error)
 {
-    const size_t known = size < sizeof gzip_start ? size : sizeof gzip_start;
-    if (memcmp(bytes, gzip_start, known) != 0 ||
-        (size >= AT_SUBFIELD + 2 && memcmp(bytes + AT_SUBFIELD, "BW", 2) != 0))
+    if (!wet_member_begins(bytes, size))
         return bt_fail(error, BT_DATA, "no member of a WET file begins here");
     if (size < WET_MEMBER_HEADER_BYTES)
         return 0;
@@ -93,9 +99,10 @@ int wet_member_get(struct wet_member *member, const uint8_t *bytes, size_t size,
                                   .content_bytes = bytes_get32(bytes + AT_CONTENT_BYTES),
                                   .first = bytes_get64(bytes + AT_FIRST),
                                   .instructions = bytes_get64(bytes + AT_INSTRUCTIONS)};
-    if (bytes[AT_KIND] < WET_MEMBER_HEADER || bytes[AT_KIND] > WET_MEMBER_CLOSING ||
+    if (bytes[AT_KIND] < WET_MEMBER_HEADER || bytes[AT_KIND] > WET_MEMBER_CODE ||
         member->member_bytes < WET_MEMBER_HEADER_BYTES + GZIP_TRAILER_BYTES ||
-        member->content_bytes > WET_MEMBER_CONTENT_MAX)
+        member->content_bytes > WET_MEMBER_CONTENT_MAX ||
+        member->content_bytes / EXPANSION_MAX > member->member_bytes)
         return bt_fail(error, BT_DATA, "the header of a member has values that cannot be");
     return 1;
 }

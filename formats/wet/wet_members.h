@@ -12,7 +12,12 @@
 #define WET_MEMBER_HEADER_BYTES 80u                 /* of the gzip header with its extra field */
 #define WET_MEMBER_CONTENT_MAX  (UINT32_C(1) << 30) /* bytes, before compression */
 
-enum wet_member_kind { WET_MEMBER_HEADER = 1, WET_MEMBER_CHUNK = 2, WET_MEMBER_CLOSING = 3 };
+enum wet_member_kind {
+    WET_MEMBER_HEADER = 1,
+    WET_MEMBER_CHUNK,
+    WET_MEMBER_CLOSING,
+    WET_MEMBER_CODE /* what the chunk after it needs: wet_code.h */
+};
 
 struct wet_member {
     enum wet_member_kind kind;
@@ -29,6 +34,10 @@ struct wet_member {
  */
 int wet_member_put(struct wet_member *member, struct deflate_encoder *encoder,
                    const struct wet_bytes *content, struct wet_bytes *to, struct bt_error *error);
+
+/* Whether the first bytes are those of a member: false for other files, also if fewer bytes than a
+ * header are available. */
+bool wet_member_begins(const uint8_t *bytes, size_t size);
 
 /*
  * Reads the header of the member at bytes, of which `size` are available. 1; 0 if more are needed

@@ -72,7 +72,7 @@ int wet_sequence_get(struct wet_sequence *sequence, struct wet_context *context,
 {
     uint32_t *predicted = &sequence->by_context[wet_context_hash(context)];
     uint64_t found = *predicted;
-    int result = wet_sequence_reserve(sequence, last);
+    int result = last < sequence->number_capacity ? 0 : wet_sequence_reserve(sequence, last);
     if (!sequence->has_run) {
         sequence->run = wet_cursor_get(from);
         sequence->has_run = true;

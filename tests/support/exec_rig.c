@@ -31,10 +31,11 @@ static int keep_entries(void *context, struct trace_expander *expander, const ui
                         size_t count, const struct block *part, unsigned instructions)
 {
     struct exec_rig *rig = context;
-    (void)expander;
-    (void)instructions;
     if (count == 0 && !part)
         return 0;
+    rig->cache = expander->cache;
+    rig->part = part;
+    rig->executed = instructions;
     rig->entry_count = part ? part->slots : count;
     if (rig->entry_count > EXEC_RIG_ENTRIES)
         rig->entry_count = EXEC_RIG_ENTRIES;
@@ -75,7 +76,7 @@ bool exec_rig_begin(struct exec_rig *rig, enum exec_trace trace, bool stepping, 
         .stepping = stepping,
         .cache_bytes = cache_bytes,
         .buffer_bytes = buffer_bytes,
-        .operations = trace == EXEC_TRACE_OUTCOMES ? &entry_operations : &operations,
+        .operations = exec_trace_has_outcomes(trace) ? &entry_operations : &operations,
         .context = rig};
     *rig = (struct exec_rig){
         .code = map_at(EXEC_RIG_CODE, EXEC_RIG_CODE_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC),

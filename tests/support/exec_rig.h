@@ -10,7 +10,7 @@
 #define EXEC_RIG_DATA       0x30000000u
 #define EXEC_RIG_DATA_BYTES 0x4000u
 #define EXEC_RIG_RECORDS    (1u << 20)
-#define EXEC_RIG_ENTRIES    64u
+#define EXEC_RIG_ENTRIES    CODE_CACHE_SLOTS
 
 #define EXEC_RIG_INTERRUPTIONS 5000u /* number of signals after which a timer is stopped */
 
@@ -22,9 +22,13 @@ struct exec_rig {
     struct record *records;
     size_t count;                       /* records kept, at most EXEC_RIG_RECORDS */
     uint64_t total;                     /* all records */
-    uint32_t entries[EXEC_RIG_ENTRIES]; /* the last ones, with EXEC_TRACE_OUTCOMES: no records */
+    uint32_t entries[EXEC_RIG_ENTRIES]; /* the last ones, with EXEC_TRACE_OUTCOMES or _VALUES: no
+                                           records */
     size_t entry_count;
-    unsigned interruptions; /* number of signals sent to exec_signal_entry() */
+    const struct code_cache *cache; /* of the entries' blocks */
+    const struct block *part;       /* NULL: the entries are of whole blocks; else of this one, */
+    unsigned executed;              /* of which so many instructions were executed */
+    unsigned interruptions;         /* number of signals sent to exec_signal_entry() */
 };
 
 /* Returns false if memory or a thread is not available. */

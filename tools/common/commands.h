@@ -36,6 +36,11 @@ extern const struct command plot_command;
 extern const struct command profile_command;
 extern const struct command recover_command;
 extern const struct command rondo_command;
+extern const struct command slice_command;
 extern const struct command verify_command;
+extern const struct command wet_check_command;
+extern const struct command wet_command;
+extern const struct command wet_print_command;
+extern const struct command wet_report_command;
 
 #endif

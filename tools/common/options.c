@@ -3,6 +3,7 @@
 #include "formats/base/quantity.h"
 #include "tools/common/wrap.h"
 
+#include <ctype.h>
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -51,8 +52,11 @@ static int make_tables(struct getopt_tables *tables, const struct option_row *ro
     *letter++ = ':'; /* getopt then distinguishes missing arguments from unknown options */
     for (int n = 0; n <= tables->count; n++) {
         const struct option_row *row = row_at(tables, rows, n);
-        tables->rows[n] = (struct option){
-            row->name, row->argument ? required_argument : no_argument, NULL, LONG_ONLY + n};
+        tables->rows[n] = (struct option){row->name,
+                                          row->kind == OPTION_OPTIONAL ? optional_argument
+                                          : row->argument              ? required_argument
+                                                                       : no_argument,
+                                          NULL, LONG_ONLY + n};
         if (row->letter) {
             *letter++ = row->letter;
             if (row->argument)
@@ -123,6 +127,7 @@ static int take(const struct option_row *row, void *settings, const char *argume
     case OPTION_DURATION:
         return quantity_duration(field, argument, error);
     case OPTION_CALL:
+    case OPTION_OPTIONAL:
         return row->take(field, argument, error);
     default:
         return bt_fail(error, BT_USAGE, "option --%s has an unknown kind", row->name);
@@ -172,6 +177,9 @@ static int parse(const struct getopt_tables *tables, const struct option_row *ro
             return wrong(tables, rows, answer, arguments[optind - 1], error);
         if (n == tables->count)
             return 0;
+        if (rows[n].kind == OPTION_OPTIONAL && !optarg && optind < count &&
+            isdigit((unsigned char)arguments[optind][0]))
+            optarg = arguments[optind++];
         int result = take(&rows[n], settings, optarg, error);
         if (result < 0)
             return name_option(&rows[n], error);

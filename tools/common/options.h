@@ -21,7 +21,9 @@ enum option_kind {
     OPTION_NUMBER,   /* uint32_t, as quantity_count reads it */
     OPTION_BYTES,    /* uint64_t, quantity_bytes */
     OPTION_DURATION, /* int64_t nanoseconds, quantity_duration */
-    OPTION_CALL      /* calls take() for each use of the option */
+    OPTION_CALL,     /* calls take() for each use of the option */
+    OPTION_OPTIONAL  /* the same; the argument may be missing (NULL): it is "--name=ARGUMENT", or
+                        the next word if that begins with a digit */
 };
 
 struct option_row {
@@ -31,7 +33,8 @@ struct option_row {
     const char *argument; /* name of the argument in help; NULL with OPTION_FLAG */
     const char *help;     /* one line */
     size_t offset;        /* offset of the field in the command's settings, in bytes */
-    /* OPTION_CALL: reads the argument into the field at the offset. 0 or a negative code. */
+    /* OPTION_CALL and OPTION_OPTIONAL: reads the argument into the field at the offset. 0 or a
+     * negative code. */
     int (*take)(void *field, const char *argument, struct bt_error *error);
 };
 

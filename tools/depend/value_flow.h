@@ -58,7 +58,7 @@ struct value_state {
 };
 
 /* A slot of the stack. */
-struct value_slot {
+struct value_stack_slot {
     uint8_t base;    /* ZydisRegister: RBP or RSP */
     bool is_exposed; /* it is memory: its address is taken, or other slots overlap it */
     bool is_indexed;
@@ -104,7 +104,7 @@ struct value_callee {
 };
 
 struct value_flow {
-    struct value_slot slots[VALUE_SLOTS];
+    struct value_stack_slot slots[VALUE_SLOTS];
     unsigned slot_count;
     uint64_t exposed;          /* bits 1 << slot: these are known to be accessed otherwise, too */
     bool moves_rbp, moves_rsp; /* the loop changes them: they name no slots */

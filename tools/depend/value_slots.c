@@ -54,7 +54,8 @@ unsigned value_flow_variable(const struct value_flow *flow, const ZydisDecodedOp
 
 /* Whether one of two slots makes memory of both: they overlap in part, or an index of the lower one
  * may reach the other. */
-static bool expose_each_other(const struct value_slot *lower, const struct value_slot *upper)
+static bool expose_each_other(const struct value_stack_slot *lower,
+                              const struct value_stack_slot *upper)
 {
     const int64_t distance = upper->displacement - lower->displacement;
     return lower->base == upper->base && distance >= 0 &&
@@ -68,7 +69,7 @@ static void expose_neighbours(struct value_flow *flow)
         has_changed = false;
         for (unsigned i = 0; i < flow->slot_count; i++)
             for (unsigned k = 0; k < flow->slot_count; k++) {
-                struct value_slot *lower = &flow->slots[i], *upper = &flow->slots[k];
+                struct value_stack_slot *lower = &flow->slots[i], *upper = &flow->slots[k];
                 if (i == k || !expose_each_other(lower, upper))
                     continue;
                 has_changed |= !lower->is_exposed || !upper->is_exposed ||
@@ -79,16 +80,18 @@ static void expose_neighbours(struct value_flow *flow)
     } while (has_changed);
 }
 
-static struct value_slot *add_slot(struct value_flow *flow, const ZydisDecodedOperand *operand)
+static struct value_stack_slot *add_slot(struct value_flow *flow,
+                                         const ZydisDecodedOperand *operand)
 {
     unsigned slot = find_slot(flow, operand);
     if (slot == VALUE_SLOTS) {
         if (flow->slot_count == VALUE_SLOTS)
             return NULL;
         slot = flow->slot_count++;
-        flow->slots[slot] = (struct value_slot){.base = (uint8_t)operand->mem.base,
-                                                .is_exposed = (flow->exposed >> slot & 1) != 0,
-                                                .displacement = operand->mem.disp.value};
+        flow->slots[slot] =
+            (struct value_stack_slot){.base = (uint8_t)operand->mem.base,
+                                      .is_exposed = (flow->exposed >> slot & 1) != 0,
+                                      .displacement = operand->mem.disp.value};
     }
     return &flow->slots[slot];
 }
@@ -98,11 +101,11 @@ static void see_operand(struct value_flow *flow, const ZydisDecodedOperand *oper
     const bool is_indexed = is_frame(operand, true);
     if (!is_indexed && !is_frame(operand, false))
         return;
-    struct value_slot *slot = add_slot(flow, operand);
+    struct value_stack_slot *slot = add_slot(flow, operand);
     if (!slot)
         return;
     const uint16_t bytes = operand->size / 8;
-    const struct value_slot before = *slot;
+    const struct value_stack_slot before = *slot;
     slot->is_indexed |= is_indexed;
     slot->is_exposed |= is_indexed || operand->mem.type == ZYDIS_MEMOP_TYPE_AGEN;
     if (operand->mem.type != ZYDIS_MEMOP_TYPE_AGEN && slot->bytes < bytes)

@@ -12,6 +12,7 @@
 
 #define CACHE_BYTES  ((size_t)64 << 20)
 #define BUFFER_BYTES ((size_t)256 << 10) /* fits in the L2 cache */
+#define VALUES_BYTES ((size_t)CODE_CACHE_SLOTS * 4)
 
 /* Updates `steps` after a change of what it depends on. */
 static void note_steps(struct executor *executor)
@@ -80,6 +81,8 @@ struct executor *executor_new(const struct executor_settings *settings, struct b
         executor->settings.cache_bytes = CACHE_BYTES;
     if (settings->buffer_bytes == 0)
         executor->settings.buffer_bytes = BUFFER_BYTES;
+    if (settings->trace == EXEC_TRACE_VALUES && executor->settings.buffer_bytes < VALUES_BYTES)
+        executor->settings.buffer_bytes = VALUES_BYTES;
     if (make_side(executor, 0, error) != 0 ||
         (settings->keeps &&
          (make_side(executor, 1, error) != 0 || make_side(executor, 2, error) != 0))) {

@@ -51,7 +51,8 @@ struct executor_settings {
     bool stepping;       /* stops after each branch: executor_set_stepping() */
     size_t cache_bytes;  /* of code; 0: 64 MiB. Metadata and tables included, up to 5.5 times
                             as much and 2 MiB: code_cache_new(), trace_code_new() */
-    size_t buffer_bytes; /* of the trace, a multiple of 4096; 0: 256 KiB */
+    size_t buffer_bytes; /* of the trace, a multiple of 4096; 0: 256 KiB; with values 16 KiB at
+                            least, the entries of any block */
     bool keeps;          /* keeps translated code when the trace changes: executor_set_trace() */
     bool markers;        /* markers of mark.h are breakpoints */
     bool repetitions;    /* trace_expand.h */

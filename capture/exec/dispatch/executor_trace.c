@@ -3,11 +3,15 @@
 
 #include "capture/exec/trace/trace_compile.h"
 
+#include "capture/exec/dispatch/trampoline.h"
+
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
-#define GUARD_BYTES ((size_t)64 << 10) /* more than a block's entries */
-#define RECORDS     3584u              /* 42 KiB: fits in an L1 cache of 48 KiB */
+#define GUARD_BYTES    ((size_t)64 << 10) /* more than a block's entries */
+#define FLAG_DIRECTION 0x400u
+#define RECORDS        3584u /* 42 KiB: fits in an L1 cache of 48 KiB */
 
 _Static_assert(CODE_CACHE_SLOTS * 4 < GUARD_BYTES, "entries cannot jump the guard");
 
@@ -81,15 +85,44 @@ void executor_consume_all(struct executor *executor)
     executor->thread->pointer = (uint64_t)(uintptr_t)executor->buffer;
 }
 
+/* A string instruction that a fault or signal has interrupted counts as executed, with the value of
+ * its last repetition: writes the entries that follow it. */
+static void store_repeated_value(const struct executor *executor, const struct block *block,
+                                 unsigned instruction, uint32_t *entries)
+{
+    const uint64_t *registers = executor->thread->registers;
+    const struct special *special = &block->specials[block->pc_map[instruction].specials];
+    const struct decode_access *access = &special->access[special->accesses - 1];
+    const struct value_slot *value = block->values, *end = value + block->value_count;
+    while (value < end && value->instruction != instruction)
+        value++;
+    if (value == end)
+        return;
+    if (access->write) { /* stos, movs */
+        const uint64_t after = registers[access->base];
+        const bool is_downward = executor->thread->flags & FLAG_DIRECTION;
+        exec_copy(
+            &entries[value->slot],
+            (const void *)(uintptr_t)(is_downward ? after + access->size : after - access->size),
+            access->size);
+        return;
+    }
+    /* lods, and scas and cmps */
+    const bool is_load = special->accesses == 1 && access->base == DECODE_RSI;
+    memcpy(&entries[value->slot], &registers[is_load ? DECODE_RAX : DECODE_RCX], value->size);
+}
+
 void executor_settle_part(struct executor *executor)
 {
-    const uint32_t *entries = (const uint32_t *)(uintptr_t)executor->thread->pointer;
+    uint32_t *entries = (uint32_t *)(uintptr_t)executor->thread->pointer;
     const unsigned executed = executor->fault_instructions;
     const struct block *block = executor->fault_block;
     executor_consume_all(executor);
     executor->fault_recorded =
         executed > 0 &&
         block->address + block->pc_map[executed - 1].offset == executor->thread->rip;
+    if (executor->fault_recorded && executor->settings.trace == EXEC_TRACE_VALUES)
+        store_repeated_value(executor, block, executed - 1, entries);
     if (executor->settings.trace == EXEC_TRACE_COUNT)
         executor->expander.instructions += executor->fault_instructions;
     if (has_entries(executor) && executor->result == 0)

@@ -122,6 +122,21 @@ int process_read(struct process *process, void *bytes, uint64_t address, size_t 
     return program_read(process->space, bytes, address, size);
 }
 
+const uint64_t *process_registers(const struct process *process)
+{
+    return process->thread->registers;
+}
+
+uint64_t process_instruction(const struct process *process)
+{
+    return process->thread->rip;
+}
+
+bool process_is_in_child(const struct process *process)
+{
+    return process->shares;
+}
+
 bool process_mapping(struct process *process, uint64_t address, uint64_t *begin, uint64_t *end)
 {
     struct space_mapping mapping;

@@ -189,6 +189,13 @@ int process_read(struct process *process, void *bytes, uint64_t address, size_t 
 /* The program's mapping with an address, in a callback: its range. A heap of brk is none. */
 bool process_mapping(struct process *process, uint64_t address, uint64_t *begin, uint64_t *end);
 
+/* The state of the thread that a callback is about: registers by enum decode_register, and rip. */
+const uint64_t *process_registers(const struct process *process);
+uint64_t process_instruction(const struct process *process);
+
+/* Whether a callback is about a child that shares our memory (vfork), and is not traced. */
+bool process_is_in_child(const struct process *process);
+
 /* Closes the regions for good, without ending the program: in `forked` or `loaded`. */
 void process_close_regions(struct process *process);
 

@@ -76,6 +76,19 @@ struct outcome_slot {
     uint8_t mask; /* entry & mask: 0 if the condition was false, or the count 0 */
 };
 
+/*
+ * The entries with the value that an instruction has defined (doc/wet.md, "Values"); in traces with
+ * values. The lowest byte comes first; bytes before `offset`, and after the value in its last
+ * entry, may have any value, and so may all of them if a conditional definition did not take place.
+ * call and syscall have none, nor have instructions that the executor emulates.
+ */
+struct value_slot {
+    uint16_t instruction; /* number of the block's instructions before it */
+    uint16_t slot;        /* of the value's first bytes */
+    uint8_t size;         /* bytes; they occupy whole entries */
+    uint8_t offset;       /* of the value's first byte in the entry: 1 for ah, ch, dh and bh */
+};
+
 /* Maps an offset in translated code to an instruction of the program, for faults and signals. */
 struct pc_map_entry {
     uint16_t traced;   /* offset in the code of what writes its entries */
@@ -117,7 +130,7 @@ struct block {
     uint8_t *code_end;
     uint16_t advance; /* offset in the code after the pointer was advanced */
     uint16_t bytes;   /* by which the pointer is advanced */
-    uint16_t special_count, pc_map_count, outcome_count;
+    uint16_t special_count, pc_map_count, outcome_count, value_count;
     struct exit *incoming;
     struct block *cuts; /* shorter blocks of the same code; linked by next_at_hash */
     struct block
@@ -126,6 +139,7 @@ struct block {
     uint16_t *through_fs;   /* numbers of records to whose address the base of fs is added */
     struct special *specials;
     struct outcome_slot *outcomes; /* in order */
+    struct value_slot *values;     /* in order */
     struct pc_map_entry *pc_map;
 };
 

@@ -264,15 +264,34 @@ static void find_visible_value(struct data_flow_making *making)
     }
 }
 
+/* Whether a mask decides which bytes of the operand are written. The others may not be mapped, and
+ * so cannot be read for a value. */
+static bool is_masked(const struct decode_access *access)
+{
+    switch ((enum decode_form)access->form) {
+    case DECODE_OPMASK:
+    case DECODE_OPMASK_PACKED:
+    case DECODE_VECTOR_MASK:
+    case DECODE_GATHER:
+    case DECODE_GATHER_VECTOR:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void find_stored_value(struct data_flow_making *making)
 {
     const struct data_flow *flow = making->flow;
-    for (unsigned i = 0; i < flow->definition_count; i++)
-        if (flow->definitions[i].kind == DATA_FLOW_MEMORY) {
-            set_value(making, &flow->definitions[i],
-                      making->decoded->accesses[flow->definitions[i].number].size);
-            return;
-        }
+    for (unsigned i = 0; i < flow->definition_count; i++) {
+        if (flow->definitions[i].kind != DATA_FLOW_MEMORY)
+            continue;
+        const struct decode_access *access =
+            &making->decoded->accesses[flow->definitions[i].number];
+        if (!is_masked(access))
+            set_value(making, &flow->definitions[i], access->size);
+        return;
+    }
 }
 
 /* rax, else the general register of the lowest number, else an x87 register. */

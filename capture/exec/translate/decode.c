@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define FRAMES       32u    /* enter takes its level modulo this */
+#define REX          0x40u  /* and 15 more */
 #define STATUS_FLAGS 0x8d5u /* CF, PF, AF, ZF, SF, OF */
 #define REPEATS      (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)
 #define OPERANDS_MIN 3u /* operands that are read without checking operand_count */
@@ -759,6 +760,13 @@ static bool decode_with_zydis(struct decoded *decoded, const uint8_t *bytes, siz
         memset(decoded->operands + count, 0, (OPERANDS_MIN - count) * sizeof *decoded->operands);
     return ZYAN_SUCCESS(ZydisDecoderDecodeOperands(&decoder, &context, &decoded->instruction,
                                                    decoded->operands, (ZyanU8)count));
+}
+
+bool decode_is_prefix(uint8_t byte)
+{
+    static const uint8_t prefixes[] = {0x66, 0x67, 0xf0, 0xf2, 0xf3, 0x2e,
+                                       0x36, 0x3e, 0x26, 0x64, 0x65};
+    return (byte & 0xf0) == REX || memchr(prefixes, byte, sizeof prefixes) != NULL;
 }
 
 void decode(struct decode_instruction *instruction, const uint8_t *bytes, size_t size,

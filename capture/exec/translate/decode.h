@@ -140,6 +140,10 @@ static inline bool decode_ends_block(const struct decode_instruction *instructio
     return instruction->kind != DECODE_STRAIGHT;
 }
 
+/* Whether a byte before the opcode is a prefix: also a REX before other prefixes, which the
+ * processor ignores. */
+bool decode_is_prefix(uint8_t byte);
+
 /* Of DECODE_OPMASK: a bit for each element of the operand, set where a lane of the mask uses it. */
 static inline uint64_t decode_elements(const struct decode_access *access, uint64_t mask)
 {

@@ -12,6 +12,13 @@
 #define PREFIX_FS 0x64u
 #define PREFIX_GS 0x65u
 
+/* Fields of VEX and EVEX prefixes. */
+#define PP_66   1u
+#define PP_F3   2u
+#define PP_F2   3u
+#define VEX_256 4u
+#define EVEX_W  0x80u
+
 #define NO_BASE  5u /* in a SIB byte, with mod 0: a displacement instead */
 #define NO_INDEX 4u
 #define SIB      4u /* as rm: a SIB byte follows */
@@ -154,6 +161,13 @@ void emit_constant(struct emitter *emitter, uint8_t reg, uint64_t value)
         emit32(emitter, (uint32_t)value);
 }
 
+void emit_not(struct emitter *emitter, uint8_t reg)
+{
+    emit8(emitter, (uint8_t)(REX | REX_W | (reg >= 8 ? REX_B : 0)));
+    emit8(emitter, 0xf7);
+    emit8(emitter, (uint8_t)(0xd0 | (reg & 7)));
+}
+
 void emit_push(struct emitter *emitter, uint8_t reg)
 {
     if (reg >= 8)
@@ -244,6 +258,19 @@ uint8_t *emit_jump_if(struct emitter *emitter, unsigned condition, const uint8_t
     return emit_relative(emitter, target);
 }
 
+uint8_t *emit_short_jump(struct emitter *emitter, uint8_t opcode)
+{
+    emit8(emitter, opcode);
+    emit8(emitter, 0);
+    return emitter->at;
+}
+
+void emit_land(struct emitter *emitter, uint8_t *jump)
+{
+    if (!emitter->full)
+        jump[-1] = (uint8_t)(emitter->at - jump);
+}
+
 void emit_patch(uint8_t *rel32, const uint8_t *target)
 {
     uint32_t relative = (uint32_t)(target - (rel32 + 4));
@@ -264,19 +291,37 @@ void emit_store_opmask(struct emitter *emitter, uint8_t base, int32_t displaceme
     emit_operand(emitter, mask, &memory, false);
 }
 
-/* vmovups, EVEX: any of 32 registers. A displacement of 32 bits is not scaled. */
-static void emit_store_evex(struct emitter *emitter, const struct emit_memory *memory,
-                            uint8_t vector, unsigned bytes)
+/* An instruction with EVEX: any of 32 registers. A displacement of 32 bits is not scaled. `fields`
+ * is the third byte of the prefix, without vvvv: W and pp. */
+static void emit_evex(struct emitter *emitter, const struct emit_memory *memory, uint8_t vector,
+                      unsigned length, unsigned map, unsigned fields, uint8_t opcode)
 {
-    unsigned length = bytes == 64 ? 2 : bytes == 32 ? 1 : 0;
     unsigned r = vector & 8 ? 0 : 0x80, r2 = vector & 16 ? 0 : 0x10;
     unsigned b = memory->base >= 8 ? 0 : 0x20;
     emit8(emitter, 0x62);
-    emit8(emitter, (uint8_t)(r | 0x40 | b | r2 | 1));
-    emit8(emitter, 0x7c);
+    emit8(emitter, (uint8_t)(r | 0x40 | b | r2 | map));
+    emit8(emitter, (uint8_t)(0x7c | fields));
     emit8(emitter, (uint8_t)(length << 5 | 8));
-    emit8(emitter, 0x11);
+    emit8(emitter, opcode);
     emit_operand(emitter, vector, memory, true);
+}
+
+/* vmovups */
+static void emit_store_evex(struct emitter *emitter, const struct emit_memory *memory,
+                            uint8_t vector, unsigned bytes)
+{
+    emit_evex(emitter, memory, vector, bytes == 64 ? 2 : bytes == 32 ? 1 : 0, 1, 0, 0x11);
+}
+
+/* A store with VEX; `fields`: vector length and pp. */
+static void emit_store_vex(struct emitter *emitter, const struct emit_memory *memory,
+                           uint8_t vector, unsigned fields)
+{
+    emit8(emitter, 0xc4);
+    emit8(emitter, (uint8_t)((vector & 8 ? 0 : 0x80) | 0x40 | (memory->base >= 8 ? 0 : 0x20) | 1));
+    emit8(emitter, (uint8_t)(0x78 | fields));
+    emit8(emitter, 0x11);
+    emit_operand(emitter, vector, memory, false);
 }
 
 void emit_store_vector(struct emitter *emitter, uint8_t base, int32_t displacement, uint8_t vector,
@@ -289,12 +334,42 @@ void emit_store_vector(struct emitter *emitter, uint8_t base, int32_t displaceme
         emit_with_memory(emitter, 0x0f7f, false, vector, &memory);
     } else if (legacy) { /* movups */
         emit_with_memory(emitter, 0x0f11, false, vector, &memory);
-    } else { /* vmovups */
-        emit8(emitter, 0xc4);
-        emit8(emitter, (uint8_t)((vector & 8 ? 0 : 0x80) | 0x40 | (base >= 8 ? 0 : 0x20) | 1));
-        emit8(emitter, bytes == 32 ? 0x7c : 0x78);
-        emit8(emitter, 0x11);
-        emit_operand(emitter, vector, &memory, false);
+    } else {
+        emit_store_vex(emitter, &memory, vector, bytes == 32 ? VEX_256 : 0);
+    }
+}
+
+/* Upper registers: the 16- and 32-byte forms of vmovups need AVX512VL, vextractf does not. */
+static void emit_store_upper(struct emitter *emitter, const struct emit_memory *memory,
+                             uint8_t vector, unsigned bytes)
+{
+    if (bytes == 4) /* vmovss */
+        emit_evex(emitter, memory, vector, 0, 1, PP_F3, 0x11);
+    else if (bytes == 8) /* vmovsd */
+        emit_evex(emitter, memory, vector, 0, 1, EVEX_W | PP_F2, 0x11);
+    else if (bytes == 16) /* vextractf32x4 */
+        emit_evex(emitter, memory, vector, 2, 3, PP_66, 0x19);
+    else /* vextractf64x4 */
+        emit_evex(emitter, memory, vector, 2, 3, EVEX_W | PP_66, 0x1b);
+    if (bytes >= 16)
+        emit8(emitter, 0); /* the lowest part */
+}
+
+void emit_store_vector_low(struct emitter *emitter, uint8_t base, int32_t displacement,
+                           uint8_t vector, unsigned bytes, enum emit_encoding encoding)
+{
+    const struct emit_memory memory = at(base, displacement);
+    const unsigned scalar = bytes == 4 ? PP_F3 : bytes == 8 ? PP_F2 : 0; /* movss, movsd, movups */
+    if (encoding == EMIT_LEGACY) {
+        if (scalar)
+            emit8(emitter, scalar == PP_F3 ? 0xf3 : 0xf2);
+        emit_with_memory(emitter, 0x0f11, false, vector, &memory);
+    } else if (bytes == 64) {
+        emit_store_evex(emitter, &memory, vector, bytes);
+    } else if (vector >= 16) {
+        emit_store_upper(emitter, &memory, vector, bytes);
+    } else {
+        emit_store_vex(emitter, &memory, vector, scalar | (bytes == 32 ? VEX_256 : 0));
     }
 }
 
@@ -306,17 +381,9 @@ static bool is_rex(uint8_t byte)
     return (byte & 0xf0) == REX;
 }
 
-/* Also a REX before other prefixes, which the processor ignores. */
-static bool is_prefix(uint8_t byte)
-{
-    static const uint8_t prefixes[] = {0x66, 0x67, 0xf0, 0xf2, 0xf3, 0x2e,
-                                       0x36, 0x3e, 0x26, 0x64, 0x65};
-    return is_rex(byte) || memchr(prefixes, byte, sizeof prefixes) != NULL;
-}
-
 static bool has_narrow_prefix(const struct decode_instruction *instruction)
 {
-    for (size_t i = 0; i < instruction->size && is_prefix(instruction->bytes[i]); i++)
+    for (size_t i = 0; i < instruction->size && decode_is_prefix(instruction->bytes[i]); i++)
         if (instruction->bytes[i] == 0x67)
             return true;
     return false;
@@ -341,7 +408,7 @@ static bool needs_narrow(const struct decode_instruction *instruction)
 static void clear_index(uint8_t *bytes)
 {
     size_t i = 0;
-    for (; is_prefix(bytes[i]); i++)
+    for (; decode_is_prefix(bytes[i]); i++)
         if (is_rex(bytes[i]))
             bytes[i] &= (uint8_t)~REX_X;
     if (bytes[i] == 0xc4 || bytes[i] == 0x62 || bytes[i] == 0x8f)
@@ -351,7 +418,7 @@ static void clear_index(uint8_t *bytes)
 /* Replaces the prefix of gs with one without effect; an fs prefix before it has none either. */
 static void clear_segment(uint8_t *bytes)
 {
-    for (size_t i = 0; is_prefix(bytes[i]); i++)
+    for (size_t i = 0; decode_is_prefix(bytes[i]); i++)
         if (bytes[i] == PREFIX_FS || bytes[i] == PREFIX_GS)
             bytes[i] = PREFIX_DS;
 }

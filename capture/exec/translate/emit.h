@@ -45,6 +45,7 @@ void emit_store32_constant(struct emitter *emitter, uint8_t base, int32_t displa
                            uint32_t value);
 void emit_move(struct emitter *emitter, uint8_t to, uint8_t from);
 void emit_constant(struct emitter *emitter, uint8_t reg, uint64_t value);
+void emit_not(struct emitter *emitter, uint8_t reg);
 void emit_push(struct emitter *emitter, uint8_t reg);
 void emit_pop(struct emitter *emitter, uint8_t reg);
 
@@ -60,6 +61,11 @@ void emit_save32_constant(struct emitter *emitter, unsigned field, uint32_t valu
 uint8_t *emit_jump(struct emitter *emitter, const uint8_t *target);
 uint8_t *emit_jump_if(struct emitter *emitter, unsigned condition, const uint8_t *target);
 
+/* A jump of two bytes: jmp, jcc or jrcxz. emit_land() makes what is emitted next its target, which
+ * must be at most 127 bytes after it. */
+uint8_t *emit_short_jump(struct emitter *emitter, uint8_t opcode);
+void emit_land(struct emitter *emitter, uint8_t *jump);
+
 /* Changes a jump's target atomically: concurrent threads jump to the old or the new one. */
 void emit_patch(uint8_t *rel32, const uint8_t *target);
 
@@ -68,6 +74,16 @@ void emit_store_opmask(struct emitter *emitter, uint8_t base, int32_t displaceme
                        bool wide);
 void emit_store_vector(struct emitter *emitter, uint8_t base, int32_t displacement, uint8_t vector,
                        unsigned bytes, enum decode_form form, bool legacy);
+
+/* How an instruction is encoded. A store in the same encoding as the instruction that has written
+ * the register causes no transition between SSE and AVX. */
+enum emit_encoding { EMIT_LEGACY, EMIT_VEX, EMIT_EVEX };
+
+/* Stores the lowest 4, 8, 16, 32 or 64 bytes of a vector register into [base + displacement].
+ * Registers 16 to 31, and 64 bytes, need EMIT_EVEX, 32 bytes not EMIT_LEGACY; nothing but AVX512F
+ * is needed for it. */
+void emit_store_vector_low(struct emitter *emitter, uint8_t base, int32_t displacement,
+                           uint8_t vector, unsigned bytes, enum emit_encoding encoding);
 
 /* Copies an instruction of the program; rip-relative operands become absolute. False if that has no
  * encoding: the instruction becomes too long, or the address is beyond 4 GiB. */

@@ -69,6 +69,8 @@ struct exec_thread {
     uint8_t x87_environment[28]; /* as fnstenv stores it, for blocks that do */
     /* operand memory of translated code, at a fixed offset from gs */
     _Alignas(64) uint8_t scratch[EXEC_THREAD_SCRATCH_BYTES];
+    _Alignas(
+        16) uint8_t x87_image[512]; /* as fxsave64 stores it, for the values of x87 registers */
 };
 
 #define EXEC_THREAD_RIP          128

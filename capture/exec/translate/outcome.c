@@ -5,16 +5,6 @@
 /* fcmovcc: da or db, and a second byte from c0 to df; db has the opposite conditions. */
 static const uint8_t x87_conditions[] = {2, 4, 6, 10};
 
-static bool is_prefix(uint8_t byte)
-{
-    static const uint8_t prefixes[] = {0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65,
-                                       0x66, 0x67, 0xf0, 0xf2, 0xf3};
-    for (size_t i = 0; i < sizeof prefixes; i++)
-        if (byte == prefixes[i])
-            return true;
-    return (byte & 0xf0) == 0x40; /* REX */
-}
-
 static struct outcome outcome_of_kind(enum outcome_kind kind, unsigned condition)
 {
     return (struct outcome){.kind = (uint8_t)kind, .condition = (uint8_t)condition, .mask = 1};
@@ -47,7 +37,7 @@ struct outcome outcome_of(const struct decode_instruction *instruction)
     bool is_wide = false;    /* REX.W */
     if (instruction->mnemonic == 0 || instruction->kind != DECODE_STRAIGHT)
         return outcome_of_kind(OUTCOME_NONE, 0);
-    for (; at + 1u < instruction->size && is_prefix(bytes[at]); at++) {
+    for (; at + 1u < instruction->size && decode_is_prefix(bytes[at]); at++) {
         has_repeat |= bytes[at] == 0xf3;
         is_wide |= (bytes[at] & 0xf8) == 0x48;
     }

@@ -170,6 +170,8 @@ static unsigned gather(struct translator *translator, uint64_t address, unsigned
         if (translator->count > 0 && instruction->saves_x87)
             break;
         slots += translate_trace_slots(instruction);
+        if (translator->trace == EXEC_TRACE_VALUES)
+            slots += TRANSLATE_VALUE_SLOTS;
         records += translate_trace_records(instruction);
         unsigned more = used | registers_of(instruction);
         if (translator->count > 0 &&
@@ -331,6 +333,7 @@ static bool keep_knowledge(struct translator *translator)
     block->through_fs_count = (uint16_t)translator->through_fs_count;
     block->special_count = (uint16_t)translator->special_count;
     block->outcome_count = (uint16_t)translator->outcome_count;
+    block->value_count = (uint16_t)translator->value_count;
     block->records =
         copy(cache, translator->records, translator->record_count, sizeof(struct record));
     block->patches =
@@ -342,8 +345,10 @@ static bool keep_knowledge(struct translator *translator)
     block->pc_map = copy(cache, translator->pc_map, translator->count, sizeof(struct pc_map_entry));
     block->outcomes =
         copy(cache, translator->outcomes, translator->outcome_count, sizeof(struct outcome_slot));
+    block->values =
+        copy(cache, translator->values, translator->value_count, sizeof(struct value_slot));
     return block->records && block->patches && block->through_fs && block->specials &&
-           block->outcomes && block->pc_map;
+           block->outcomes && block->values && block->pc_map;
 }
 
 struct block *translate(struct translator *translator, uint64_t address, unsigned limit,

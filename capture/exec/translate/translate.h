@@ -13,13 +13,20 @@ enum exec_trace {
     EXEC_TRACE_FETCHES,  /* the block's number */
     EXEC_TRACE_ALL,      /* the block's number and the addresses of its data references */
     EXEC_TRACE_OUTCOMES, /* the same, and what conditional instructions have done: outcome.h */
+    EXEC_TRACE_VALUES,   /* the same, and the values that instructions define: struct value_slot */
     EXEC_TRACE_COUNT     /* no entries: one byte for each instruction */
 };
+
+/* Whether the trace has what conditional instructions have done. */
+static inline bool exec_trace_has_outcomes(enum exec_trace trace)
+{
+    return trace == EXEC_TRACE_OUTCOMES || trace == EXEC_TRACE_VALUES;
+}
 
 /* Whether the trace has the addresses of data references. */
 static inline bool exec_trace_has_addresses(enum exec_trace trace)
 {
-    return trace == EXEC_TRACE_ALL || trace == EXEC_TRACE_OUTCOMES;
+    return trace == EXEC_TRACE_ALL || exec_trace_has_outcomes(trace);
 }
 
 /* Number of readable bytes of code from an address on; 0: none. */

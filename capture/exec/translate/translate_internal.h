@@ -2,6 +2,7 @@
 #ifndef CAPTURE_EXEC_TRANSLATE_TRANSLATE_INTERNAL_H
 #define CAPTURE_EXEC_TRANSLATE_TRANSLATE_INTERNAL_H
 
+#include "capture/exec/translate/data_flow.h"
 #include "capture/exec/translate/emit.h"
 #include "capture/exec/translate/exec_thread.h"
 #include "capture/exec/translate/translate.h"
@@ -9,6 +10,7 @@
 #define TRANSLATE_RECORDS  1024u
 #define TRANSLATE_SPECIALS (2 * DECODE_ACCESSES * CODE_CACHE_INSTRUCTIONS)
 #define TRANSLATE_KNOWN    16u
+#define TRANSLATE_ENTRY    4u /* bytes */
 
 /* A part of an address that an entry of this block already contains. */
 struct known_address {
@@ -45,7 +47,10 @@ struct translator {
     struct special specials[TRANSLATE_SPECIALS];
     struct pc_map_entry pc_map[CODE_CACHE_INSTRUCTIONS];
     struct outcome_slot outcomes[CODE_CACHE_INSTRUCTIONS];
-    unsigned record_count, patch_count, through_fs_count, special_count, outcome_count;
+    struct value_slot values[CODE_CACHE_INSTRUCTIONS];
+    unsigned record_count, patch_count, through_fs_count, special_count, outcome_count, value_count;
+    struct data_flow flow;  /* of the current instruction; in traces with values */
+    unsigned value_address; /* slot of the address where its value will be; 0: none */
 };
 
 /* Emits the first entry of a block: its number. */
@@ -57,7 +62,15 @@ void translate_trace_before(struct translator *translator,
 void translate_trace_after(struct translator *translator,
                            const struct decode_instruction *instruction);
 
-/* Maximum number of entries and of records of an instruction. */
+/* The same for its value (translate_value.c). */
+void translate_value_before(struct translator *translator,
+                            const struct decode_instruction *instruction);
+void translate_value_after(struct translator *translator,
+                           const struct decode_instruction *instruction);
+
+#define TRANSLATE_VALUE_SLOTS 18u /* maximum of entries: 64 bytes, and an address */
+
+/* Maximum number of entries, without the value's, and of records of an instruction. */
 unsigned translate_trace_slots(const struct decode_instruction *instruction);
 unsigned translate_trace_records(const struct decode_instruction *instruction);
 
@@ -76,6 +89,12 @@ void translate_leave(struct translator *translator, uint32_t number);
  * False: the cache is full. */
 bool translate_end(struct translator *translator, const struct decode_instruction *last,
                    struct pc_map_entry *entry, uint64_t end);
+
+/* Offset of an entry from the trace pointer. */
+static inline int32_t translate_displacement(unsigned slot)
+{
+    return (int32_t)(slot * TRANSLATE_ENTRY);
+}
 
 /* Offset in the block's code of what is emitted next. */
 static inline uint16_t translate_offset(const struct translator *translator)

@@ -3,22 +3,15 @@
 
 #define CHUNK 64u /* larger accesses (fxsave) become several references */
 
-#define ENTRY 4u /* bytes */
-
 #define XSAVE_HEADER 512 /* offset in the area */
 
 #define SETCC 0x0f90u /* opcode of condition 0 */
-
-static int32_t displacement_of(unsigned slot)
-{
-    return (int32_t)(slot * ENTRY);
-}
 
 /* An entry with the low 32 bits of a register. */
 static unsigned store_entry(struct translator *translator, uint8_t reg)
 {
     emit_store32(&translator->emitter, translator->block->pointer,
-                 displacement_of(translator->slots), reg);
+                 translate_displacement(translator->slots), reg);
     return translator->slots++;
 }
 
@@ -40,7 +33,8 @@ static unsigned store_address(struct translator *translator, const struct decode
         memory.index = DECODE_NONE;
     if (memory.base == DECODE_NONE && memory.index == DECODE_NONE) {
         emit_store32_constant(&translator->emitter, translator->block->pointer,
-                              displacement_of(translator->slots), (uint32_t)access->displacement);
+                              translate_displacement(translator->slots),
+                              (uint32_t)access->displacement);
         return translator->slots++;
     }
     if (access->form == DECODE_TABLE) { /* movzx scratch, al: no other operand names it */
@@ -186,7 +180,7 @@ static void store_mask(struct translator *translator, const struct decode_access
 {
     bool wide = access->lanes > 16;
     emit_store_opmask(&translator->emitter, translator->block->pointer,
-                      displacement_of(translator->slots), access->mask, wide);
+                      translate_displacement(translator->slots), access->mask, wide);
     translator->slots += wide ? 2 : 1;
 }
 
@@ -194,9 +188,9 @@ static void store_vector(struct translator *translator, const struct decode_acce
                          uint8_t vector, unsigned bytes, bool legacy)
 {
     emit_store_vector(&translator->emitter, translator->block->pointer,
-                      displacement_of(translator->slots), vector, bytes,
+                      translate_displacement(translator->slots), vector, bytes,
                       (enum decode_form)access->form, legacy);
-    translator->slots += bytes / ENTRY;
+    translator->slots += bytes / TRANSLATE_ENTRY;
 }
 
 static bool is_legacy_encoding(const struct decode_instruction *instruction)
@@ -218,7 +212,7 @@ static void store_special(struct translator *translator,
     switch (access->form) {
     case DECODE_BITS:
         emit_store64(&translator->emitter, translator->block->pointer,
-                     displacement_of(translator->slots), access->mask);
+                     translate_displacement(translator->slots), access->mask);
         translator->slots += 2;
         break;
     case DECODE_OPMASK:
@@ -265,7 +259,7 @@ static void store_header(struct translator *translator, const struct decode_acce
         emit_lea(&translator->emitter, scratch, &memory);
         emit_load(&translator->emitter, scratch, &header);
         emit_store64(&translator->emitter, translator->block->pointer,
-                     displacement_of(translator->slots), scratch);
+                     translate_displacement(translator->slots), scratch);
         translator->slots += 2;
     }
 }
@@ -291,8 +285,9 @@ static void store_outcome(struct translator *translator,
 {
     const struct outcome outcome = outcome_of(instruction);
     const uint8_t pointer = translator->block->pointer;
-    const struct emit_memory slot = emit_memory_at(pointer, displacement_of(translator->slots));
-    if (translator->trace != EXEC_TRACE_OUTCOMES || outcome.kind == OUTCOME_NONE ||
+    const struct emit_memory slot =
+        emit_memory_at(pointer, translate_displacement(translator->slots));
+    if (!exec_trace_has_outcomes(translator->trace) || outcome.kind == OUTCOME_NONE ||
         outcome_is_after(outcome.kind) != is_after)
         return;
     translator->outcomes[translator->outcome_count++] =
@@ -315,7 +310,7 @@ void translate_trace_begin(struct translator *translator)
     translator->known_count = 0;
     translator->record_count = translator->patch_count = 0;
     translator->through_fs_count = translator->special_count = 0;
-    translator->outcome_count = 0;
+    translator->outcome_count = translator->value_count = 0;
     for (unsigned i = 0; i < DECODE_REGISTERS; i++)
         translator->moved[i] = 0;
     if (translator->trace != EXEC_TRACE_NONE)
@@ -335,6 +330,7 @@ void translate_trace_before(struct translator *translator,
     add_record(translator, (uint32_t)instruction->address, REQUEST_FETCH, instruction->size);
     if (!exec_trace_has_addresses(translator->trace))
         return;
+    translate_value_before(translator, instruction);
     if (instruction->repeated) {
         trace_repeated(translator, instruction);
         return;
@@ -373,6 +369,7 @@ void translate_trace_after(struct translator *translator,
     if (instruction->access_count > 0 && instruction->accesses[0].form == DECODE_XSAVE)
         store_header(translator, &instruction->accesses[0]);
     store_outcome(translator, instruction, true);
+    translate_value_after(translator, instruction);
     note_changes(translator, instruction);
 }
 
@@ -380,7 +377,8 @@ unsigned translate_trace_slots(const struct decode_instruction *instruction)
 {
     unsigned slots = 5; /* rep; an outcome */
     for (unsigned i = 0; i < instruction->access_count; i++)
-        slots += instruction->accesses[i].form == DECODE_PLAIN ? 1 : 3 + 2 * CHUNK / ENTRY;
+        slots +=
+            instruction->accesses[i].form == DECODE_PLAIN ? 1 : 3 + 2 * CHUNK / TRANSLATE_ENTRY;
     return slots;
 }
 

@@ -9,5 +9,7 @@ rm -r out
 start_daemon
 capture_all 50000 200k
 account
-same "stale bytes" "$(value swallowed "$answer")" 65536
-measured "$counts after 64 KiB of the session before"
+# A board that is slow to answer is opened again, and each time the bytes come again.
+attempts=$((1 + $(grep -c 'does not answer' daemon.log || true)))
+same "stale bytes" "$(value swallowed "$answer")" $((65536 * attempts))
+measured "$counts after $attempts times 64 KiB of the session before"

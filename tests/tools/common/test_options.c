@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct parsed_options {
@@ -14,7 +15,16 @@ struct parsed_options {
     uint64_t bytes;
     int64_t duration;
     int calls;
+    uint64_t optional;
 };
+
+/* 7 stands for a missing argument. */
+static int take_optional(void *settings, const char *argument, struct bt_error *error)
+{
+    (void)error;
+    *(uint64_t *)settings = argument ? strtoull(argument, NULL, 10) : 7;
+    return 0;
+}
 
 static int take_call(void *settings, const char *argument, struct bt_error *error)
 {
@@ -32,6 +42,7 @@ static const struct option_row rows[] = {
     {OPTION_BYTES, 0, "bytes", "SIZE", "", AT(bytes), NULL},
     {OPTION_DURATION, 0, "duration", "TIME", "", AT(duration), NULL},
     {OPTION_CALL, 'x', "call", "WHAT", "", 0, take_call},
+    {OPTION_OPTIONAL, 0, "optional", "[N]", "", AT(optional), take_optional},
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
 /* Parses a line of words; the operands are left in words. */
@@ -71,6 +82,24 @@ static void test_every_kind(void)
     CU_ASSERT_EQUAL(s.calls, 2);
     CU_ASSERT_STRING_EQUAL(words[15], "one");
     CU_ASSERT_STRING_EQUAL(words[16], "two");
+}
+
+static void test_optional_arguments(void)
+{
+    struct parsed_options s;
+    char *words[24];
+    struct bt_error error;
+    CU_ASSERT_EQUAL(parse(&s, words, "--optional", &error), 0);
+    CU_ASSERT_EQUAL(s.optional, 7);
+    CU_ASSERT_EQUAL(parse(&s, words, "--optional 12 word", &error), 1);
+    CU_ASSERT_EQUAL(s.optional, 12);
+    CU_ASSERT_EQUAL(parse(&s, words, "--optional=13 -- 5", &error), 1);
+    CU_ASSERT_EQUAL(s.optional, 13);
+    CU_ASSERT_EQUAL(parse(&s, words, "--optional -- 5", &error), 1);
+    CU_ASSERT_EQUAL(s.optional, 7);
+    CU_ASSERT_EQUAL(parse(&s, words, "--optional -f", &error), 0);
+    CU_ASSERT_EQUAL(s.optional, 7);
+    CU_ASSERT(s.flag);
 }
 
 static void test_operands_after_two_dashes(void)
@@ -133,6 +162,7 @@ static void test_many_rows(void)
 
 static const struct test_case cases[] = {
     {"every kind of option", test_every_kind},
+    {"optional arguments", test_optional_arguments},
     {"operands after two dashes", test_operands_after_two_dashes},
     {"help", test_help},
     {"errors", test_errors},

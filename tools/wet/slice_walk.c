@@ -1,0 +1,739 @@
+#include "tools/wet/slice_walk.h"
+
+#include "formats/base/grow.h"
+#include "tools/wet/slice_live.h"
+#include "tools/wet/slice_pass.h"
+
+#include <string.h>
+
+#define NUMBER_NONE UINT64_MAX
+
+struct walk_thread {
+    struct slice_live live;
+    struct slice_live *aside; /* by depth of handlers: what is needed after the handler's end */
+    size_t aside_count, aside_capacity;
+};
+
+/* The page of an instruction's needed instances that the walk is in. */
+struct walk_cursor {
+    uint64_t number; /* NUMBER_NONE: none */
+    uint32_t page;   /* SLICE_PAGE_NONE: nothing is needed there */
+    bool is_watched; /* the blocks with the instruction are watched */
+    uint64_t needed; /* number of needed instances */
+};
+
+struct walk {
+    struct wet_trace *trace;
+    const struct slice_settings *settings;
+    struct slice_result *result;
+    bool has_links; /* distances are wanted */
+    uint32_t depth;
+    struct slice_code code;
+    struct slice_pass pass;
+    struct slice_labels *labels;
+    struct slice_record record;
+    struct slice_state *states; /* by chunk: at its begin */
+    uint64_t *starts;           /* by id: instances before the chunk */
+
+    /* what is needed */
+    struct walk_thread **threads;
+    size_t thread_count, thread_capacity;
+    struct walk_cursor *cursors; /* by id */
+    bool *watched;               /* by block: it may have needed instances */
+    struct slice_set needs;
+    uint64_t needed; /* number of instances */
+    struct slice_map links;
+
+    /* place in the chunk */
+    uint32_t thread;
+    size_t event, control, top;
+    struct wet_ranges label;
+};
+
+/* --- threads -----------------------------------------------------------------------------------
+ */
+
+static void clear_aside(struct walk_thread *thread)
+{
+    while (thread->aside_count > 0)
+        slice_live_clear(&thread->aside[--thread->aside_count]);
+}
+
+static void clear_threads(struct walk *walk)
+{
+    for (size_t i = 0; i < walk->thread_count; i++) {
+        if (!walk->threads[i])
+            continue;
+        slice_live_clear(&walk->threads[i]->live);
+        clear_aside(walk->threads[i]);
+        free(walk->threads[i]->aside);
+        free(walk->threads[i]);
+    }
+    free(walk->threads);
+}
+
+/* NULL: no memory. */
+static struct walk_thread *thread_of(struct walk *walk, uint32_t number)
+{
+    const size_t before = walk->thread_capacity;
+    struct walk_thread **larger =
+        grow_array(walk->threads, &walk->thread_capacity, (size_t)number + 1, sizeof *larger);
+    if (!larger)
+        return NULL;
+    walk->threads = larger;
+    memset(larger + before, 0, (walk->thread_capacity - before) * sizeof *larger);
+    if (!larger[number])
+        larger[number] = calloc(1, sizeof *larger[number]);
+    if (number >= walk->thread_count)
+        walk->thread_count = (size_t)number + 1;
+    return larger[number];
+}
+
+/* Whether nothing more can join the slice. */
+static bool is_done(const struct walk *walk)
+{
+    bool done = walk->needed == 0;
+    for (size_t i = 0; i < walk->thread_count && done; i++) {
+        const struct walk_thread *thread = walk->threads[i];
+        if (!thread)
+            continue;
+        done = thread->live.registers == 0;
+        for (size_t a = 0; a < thread->aside_count && done; a++)
+            done = thread->aside[a].registers == 0;
+    }
+    return done;
+}
+
+/* --- needed instances --------------------------------------------------------------------------
+ */
+
+static void watch(struct walk *walk, uint32_t id)
+{
+    const struct slice_code *code = &walk->code;
+    walk->cursors[id].is_watched = true;
+    for (uint32_t i = code->first_block[id]; i < code->first_block[id + 1]; i++)
+        walk->watched[code->blocks_of[i]] = true;
+}
+
+/* Watches the blocks that have needed instances, and no others. */
+static void watch_anew(struct walk *walk)
+{
+    memset(walk->watched, 0, walk->trace->file.code.block_count * sizeof *walk->watched);
+    for (uint32_t id = 1; id < walk->trace->file.code.instruction_count; id++) {
+        walk->cursors[id].is_watched = false;
+        if (walk->cursors[id].needed > 0)
+            watch(walk, id);
+    }
+}
+
+static int need_instance(struct walk *walk, uint32_t id, uint64_t instance)
+{
+    struct walk_cursor *cursor = &walk->cursors[id];
+    const uint64_t number = instance >> SLICE_PAGE_BITS;
+    uint32_t page = cursor->number == number ? cursor->page : SLICE_PAGE_NONE;
+    if (page == SLICE_PAGE_NONE) {
+        page = slice_set_find(&walk->needs, id, number);
+        if (page == SLICE_PAGE_NONE)
+            page = slice_set_insert(&walk->needs, id, number);
+        if (page == SLICE_PAGE_NONE)
+            return BT_MEMORY;
+        if (cursor->number == number)
+            cursor->page = page;
+    }
+    if (slice_page_set(&walk->needs.pages[page], instance)) {
+        cursor->needed++;
+        walk->needed++;
+        if (!cursor->is_watched)
+            watch(walk, id);
+    }
+    return 0;
+}
+
+/* Needs instances; link: of each, but for the instance. */
+static int need(struct walk *walk, const struct wet_writers *writers, const struct slice_link *link)
+{
+    int result = 0;
+    for (uint64_t i = 0; i < writers->count && result == 0; i++) {
+        result = need_instance(walk, writers->id, writers->first + i);
+        if (result == 0 && walk->has_links) {
+            struct slice_link one = *link;
+            one.instance = (struct wet_instance){.id = writers->id, .instance = writers->first + i};
+            result = slice_map_put(&walk->links, &one);
+        }
+    }
+    return result;
+}
+
+static void leave_page(struct walk *walk, struct walk_cursor *cursor, uint32_t id, uint64_t number)
+{
+    if (cursor->page != SLICE_PAGE_NONE)
+        slice_set_remove(&walk->needs, cursor->page);
+    cursor->number = number;
+    cursor->page = slice_set_find(&walk->needs, id, number);
+}
+
+/* Whether the instance is needed; then it no longer is. */
+static bool take(struct walk *walk, uint32_t id, uint64_t instance)
+{
+    struct walk_cursor *cursor = &walk->cursors[id];
+    const uint64_t number = instance >> SLICE_PAGE_BITS;
+    if (cursor->number != number)
+        leave_page(walk, cursor, id, number);
+    if (cursor->page == SLICE_PAGE_NONE)
+        return false;
+    struct slice_page *page = &walk->needs.pages[cursor->page];
+    if (!slice_page_has(page, instance))
+        return false;
+    page->bits[(instance & (SLICE_PAGE - 1)) / 64] &= ~(UINT64_C(1) << (instance & 63));
+    cursor->needed--;
+    walk->needed--;
+    return true;
+}
+
+/* --- instructions ------------------------------------------------------------------------------
+ */
+
+/* An execution of an instruction. */
+struct execution {
+    uint32_t id;
+    uint64_t instance;
+    uint8_t top, top_after; /* of x87's stack */
+    struct slice_live *live;
+    const struct wet_instance *control;
+};
+
+static bool is_target(const struct walk *walk, const struct execution *one)
+{
+    const struct slice_settings *settings = walk->settings;
+    return (settings->target_ids && settings->target_ids[one->id]) ||
+           (settings->targets && slice_set_has(settings->targets, one->id, one->instance));
+}
+
+static int keep(struct walk *walk, const struct execution *one, struct slice_link *link)
+{
+    struct slice_result *result = walk->result;
+    int code = 0;
+    if (result->counts[one->id]++ == 0)
+        result->last[one->id] = one->instance;
+    result->instances++;
+    link->instance = (struct wet_instance){.id = one->id, .instance = one->instance};
+    if (walk->settings->keeps_members)
+        code = slice_set_add(&result->members, one->id, one->instance);
+    if (code >= 0 && walk->settings->keeps_links)
+        code = slice_map_put(&result->links, link);
+    if (walk->has_links && link->distance < result->target.distance && is_target(walk, one)) {
+        result->target = *link;
+        walk->depth = link->distance; /* others that are farther away are of no interest */
+    }
+    return code < 0 ? code : 0;
+}
+
+/* What a member of the slice reads is needed. */
+static int need_ports(struct walk *walk, const struct execution *one, struct slice_link *link)
+{
+    const struct wet_trace *trace = walk->trace;
+    const struct wet_flow *flow = &trace->flows.flows[one->id];
+    const struct data_flow_part *ports = wet_flows_ports(&trace->flows, flow);
+    uint32_t operand = 0;
+    int result = 0;
+    for (unsigned i = 0; i < flow->port_count && result == 0; i++) {
+        if (ports[i].kind != DATA_FLOW_MEMORY) {
+            result = slice_live_need(one->live, wet_register_of(&ports[i], one->top),
+                                     ports[i].bytes, walk->has_links ? link : NULL);
+            continue;
+        }
+        walk->label.count = 0;
+        link->kind = SLICE_MEMORY;
+        result = slice_labels_get(walk->labels, one->id, operand++, one->instance,
+                                  walk->pass.counts, &walk->label);
+        for (size_t w = 0; w < walk->label.count && result == 0; w++)
+            result = need(walk, &walk->label.ranges[w], link);
+    }
+    if (result == 0 && one->control && one->control->id) {
+        link->kind = SLICE_CONTROL;
+        const struct wet_writers branch = {
+            .id = one->control->id, .first = one->control->instance, .count = 1};
+        result = need(walk, &branch, link);
+    }
+    return result;
+}
+
+static int join(struct walk *walk, const struct execution *one, struct slice_link *link)
+{
+    int result = keep(walk, one, link);
+    if (result < 0 || (walk->has_links && link->distance >= walk->depth))
+        return result;
+    struct slice_link further = {.distance = walk->has_links ? link->distance + 1 : 0,
+                                 .next = {.id = one->id, .instance = one->instance}};
+    return need_ports(walk, one, &further);
+}
+
+/* Ends the needs that the execution's definitions satisfy. 1: there were some; 0 or a negative
+ * code. */
+static int define(struct walk *walk, const struct execution *one, struct slice_link *best)
+{
+    const struct wet_trace *trace = walk->trace;
+    const struct wet_flow *flow = &trace->flows.flows[one->id];
+    const struct data_flow_part *parts = wet_flows_definitions(&trace->flows, flow);
+    int outcome = -1, found = 0;
+    for (unsigned i = 0; i < flow->definition_count; i++) {
+        if (parts[i].kind == DATA_FLOW_MEMORY)
+            continue;
+        const unsigned reg = wet_register_of(&parts[i], one->top_after);
+        if (!(one->live->bytes[reg] & parts[i].bytes))
+            continue;
+        if (parts[i].condition != DATA_FLOW_ALWAYS && outcome < 0)
+            outcome =
+                slice_labels_outcome(walk->labels, one->id, one->instance - walk->starts[one->id]);
+        if (parts[i].condition != DATA_FLOW_ALWAYS && outcome < 0)
+            return outcome;
+        if (parts[i].condition == DATA_FLOW_ALWAYS || outcome)
+            found |=
+                slice_live_define(one->live, reg, parts[i].bytes, walk->has_links ? best : NULL);
+    }
+    return found;
+}
+
+static int undo_instruction(struct walk *walk, const struct execution *one)
+{
+    struct slice_link best = {.distance = UINT32_MAX};
+    int found = one->live->registers ? define(walk, one, &best) : 0;
+    if (found < 0)
+        return found;
+    if (walk->cursors[one->id].needed > 0 && take(walk, one->id, one->instance)) {
+        found = 1;
+        if (walk->has_links) {
+            const struct slice_link *link = slice_map_find(
+                &walk->links, (struct wet_instance){.id = one->id, .instance = one->instance});
+            if (link && link->distance <= best.distance)
+                best = *link;
+        }
+    }
+    return found ? join(walk, one, &best) : 0;
+}
+
+/* The tops before each instruction of a block, and after the last one. */
+static void find_tops(const struct walk *walk, const uint32_t *ids, uint32_t count, uint8_t top,
+                      uint8_t *tops)
+{
+    tops[0] = top;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct wet_flow *flow = &walk->trace->flows.flows[ids[i]];
+        top = flow->resets_x87 ? 0 : (uint8_t)((top - flow->x87_pushes) & 7);
+        tops[i + 1] = top;
+    }
+}
+
+static int undo_block(struct walk *walk, uint32_t number)
+{
+    const struct wet_code *code = &walk->trace->file.code;
+    const struct slice_block *block = &walk->code.blocks[number];
+    const uint32_t *ids = wet_code_ids(code, number), count = code->blocks[number].count;
+    struct slice_live *live = &walk->threads[walk->thread]->live;
+    uint8_t tops[WET_BLOCK_IDS + 1] = {0};
+    unsigned part = block->part_count;
+    int result = 0;
+    if (!walk->settings->data)
+        walk->control -= block->part_count;
+    if (block->has_x87)
+        find_tops(walk, ids, count, walk->record.tops[--walk->top], tops);
+    const bool concerns = (live->registers & block->defines) || walk->watched[number];
+    for (uint32_t i = count; concerns && i-- > 0 && result == 0;) {
+        while (walk->code.parts[block->first_part + part - 1] > i)
+            part--;
+        const struct execution one = {
+            .id = ids[i],
+            .instance = walk->pass.counts[ids[i]] - 1,
+            .top = tops[i],
+            .top_after = tops[i + 1],
+            .live = live,
+            .control =
+                walk->settings->data ? NULL : &walk->record.controls[walk->control + part - 1]};
+        result = undo_instruction(walk, &one);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        walk->pass.counts[ids[i]]--;
+    return result;
+}
+
+/* --- events ------------------------------------------------------------------------------------
+ */
+
+/* A new thread has the registers of the one that made it, but for those that the call defines. */
+static int undo_clone(struct walk *walk, const struct slice_event *event)
+{
+    static const uint8_t defined[] = {DECODE_RAX, DECODE_RCX, DECODE_R11, DECODE_RSP};
+    struct slice_link best = {.distance = UINT32_MAX};
+    struct walk_thread *child = thread_of(walk, (uint32_t)event->number);
+    struct walk_thread *parent = walk->threads[walk->thread];
+    bool found = false;
+    int result = 0;
+    if (!child)
+        return BT_MEMORY;
+    for (size_t i = 0; i < sizeof defined; i++)
+        found |= slice_live_define(&child->live, WET_GENERAL + defined[i], UINT64_MAX,
+                                   walk->has_links ? &best : NULL);
+    if (found && event->last.id) {
+        const struct wet_writers call = {
+            .id = event->last.id, .first = event->last.instance, .count = 1};
+        result = need(walk, &call, &best);
+    }
+    if (result < 0 || child == parent)
+        return result;
+    return slice_live_merge(&parent->live, &child->live);
+}
+
+/* A handler begins with some registers set; the others are those of what it interrupted, which
+ * also are needed after its end. */
+static int undo_signal(struct walk *walk, const struct slice_event *event)
+{
+    static const uint8_t set[] = {DECODE_RAX, DECODE_RDI, DECODE_RSI, DECODE_RDX, DECODE_RSP};
+    struct walk_thread *thread = walk->threads[walk->thread];
+    for (size_t i = 0; i < sizeof set; i++)
+        slice_live_define(&thread->live, WET_GENERAL + set[i], UINT64_MAX, NULL);
+    if (thread->aside_count < event->number)
+        return 0;
+    return slice_live_merge(&thread->live, &thread->aside[event->number - 1]);
+}
+
+static int undo_return(struct walk *walk, const struct slice_event *event)
+{
+    struct walk_thread *thread = walk->threads[walk->thread];
+    if (event->number == 0)
+        return 0;
+    struct slice_live *larger =
+        grow_array(thread->aside, &thread->aside_capacity, (size_t)event->number, sizeof *larger);
+    if (!larger)
+        return BT_MEMORY;
+    thread->aside = larger;
+    while (thread->aside_count < event->number)
+        larger[thread->aside_count++] = (struct slice_live){.registers = 0};
+    return slice_live_merge(&larger[event->number - 1], &thread->live);
+}
+
+/* Nothing is known of registers before a gap. */
+static void undo_gap(struct walk *walk)
+{
+    for (size_t i = 0; i < walk->thread_count; i++) {
+        if (!walk->threads[i])
+            continue;
+        slice_live_clear(&walk->threads[i]->live);
+        clear_aside(walk->threads[i]);
+    }
+}
+
+static int undo_event(struct walk *walk, enum wet_event kind)
+{
+    const struct slice_event *event = &walk->record.events[--walk->event];
+    switch (kind) {
+    case WET_EVENT_SWITCH:
+        walk->thread = event->thread;
+        return thread_of(walk, walk->thread) ? 0 : BT_MEMORY;
+    case WET_EVENT_CLONE:
+        return undo_clone(walk, event);
+    case WET_EVENT_SIGNAL:
+        return undo_signal(walk, event);
+    case WET_EVENT_RETURN:
+        return undo_return(walk, event);
+    case WET_EVENT_GAP:
+        undo_gap(walk);
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+/* --- chunks ------------------------------------------------------------------------------------
+ */
+
+static int walk_chunk(struct walk *walk)
+{
+    const struct slice_record *record = &walk->record;
+    int result = 0;
+    walk->thread = record->thread;
+    walk->event = record->event_count;
+    walk->control = record->control_count;
+    walk->top = record->top_count;
+    watch_anew(walk);
+    if (!thread_of(walk, walk->thread))
+        return BT_MEMORY;
+    for (size_t i = record->entry_count; i-- > 0 && result == 0;) {
+        const uint32_t number = record->entries[i];
+        result = number >= WET_FIRST_BLOCK ? undo_block(walk, number - WET_FIRST_BLOCK + 1)
+                                           : undo_event(walk, (enum wet_event)number);
+    }
+    return result;
+}
+
+/* Takes a chunk's executions from the counts. */
+static void subtract(struct walk *walk, size_t chunk)
+{
+    const struct wet_code *code = &walk->trace->file.code;
+    const struct wet_place *place = &walk->trace->file.places[chunk];
+    for (size_t i = 0; i < place->execution_count; i++) {
+        const struct wet_execution *execution = &place->executions[i];
+        const uint32_t *ids = wet_code_ids(code, execution->block);
+        for (uint32_t k = 0; k < code->blocks[execution->block].count; k++)
+            walk->pass.counts[ids[k]] -= execution->count;
+    }
+}
+
+/* The number of the chunk with the latest instance of the criterion. */
+static size_t last_chunk(struct walk *walk, const struct slice_criterion *criterion)
+{
+    const struct wet_file *file = &walk->trace->file;
+    uint64_t *counts = walk->starts; /* by id, before the chunk */
+    size_t last = 0;
+    if (criterion->is_fault || criterion->is_end)
+        return file->place_count - 1;
+    for (size_t chunk = 0; chunk < file->place_count; chunk++) {
+        for (size_t i = 0; i < criterion->count; i++)
+            if (criterion->instances[i].instance >= counts[criterion->instances[i].id])
+                last = chunk;
+        for (size_t i = 0; i < file->places[chunk].execution_count; i++) {
+            const struct wet_execution *execution = &file->places[chunk].executions[i];
+            const uint32_t *ids = wet_code_ids(&file->code, execution->block);
+            for (uint32_t k = 0; k < file->code.blocks[execution->block].count; k++)
+                counts[ids[k]] += execution->count;
+        }
+    }
+    memset(counts, 0, file->code.instruction_count * sizeof *counts);
+    return last;
+}
+
+/* --- the criterion -----------------------------------------------------------------------------
+ */
+
+void slice_criterion_clear(struct slice_criterion *criterion)
+{
+    free(criterion->instances);
+    *criterion = (struct slice_criterion){.instances = NULL};
+}
+
+int slice_criterion_add(struct slice_criterion *criterion, uint32_t id, uint64_t instance)
+{
+    struct wet_instance *larger = grow_array(criterion->instances, &criterion->capacity,
+                                             criterion->count + 1, sizeof *larger);
+    if (!larger)
+        return BT_MEMORY;
+    criterion->instances = larger;
+    larger[criterion->count++] = (struct wet_instance){.id = id, .instance = instance};
+    return 0;
+}
+
+/* What decides that the faulting instruction is executed. */
+static struct wet_instance fault_control(struct walk *walk, struct slice_thread *thread)
+{
+    const struct wet_trace *trace = walk->trace;
+    const struct wet_graph *graph = &trace->graph;
+    const uint64_t address = trace->file.closing.fault.address;
+    uint32_t node = WET_NODE_NONE;
+    bool begins = false;
+    for (uint32_t id = 1; id < trace->file.code.instruction_count; id++)
+        if (trace->file.code.instructions[id].address == address) {
+            wet_calls_arrive(&thread->calls, graph, &trace->file.code, id);
+            node = graph->node_of[id];
+            begins = graph->begins_node[id];
+            return wet_calls_decided(&thread->calls, graph, node, begins);
+        }
+    for (size_t i = 0; i < graph->function_count && node == WET_NODE_NONE; i++) {
+        const struct code_walk *code = &graph->functions[i].walk;
+        const uint32_t found = code_walk_find(code, address);
+        if (found != DIGRAPH_NONE) {
+            node = graph->functions[i].first + found;
+            begins = code->nodes[found].start == address;
+        }
+    }
+    return wet_calls_decided(&thread->calls, graph, node, begins);
+}
+
+/* The faulting instruction is not recorded: what it reads is needed at its thread's end. */
+static int need_fault(struct walk *walk)
+{
+    const struct wet_closing *closing = &walk->trace->file.closing;
+    const struct slice_state *state = &walk->pass.state;
+    struct decode_instruction decoded;
+    struct data_flow flow;
+    struct walk_thread *thread = thread_of(walk, closing->thread);
+    struct slice_link link = {.distance = 1, .kind = SLICE_CONTROL};
+    int result = thread ? 0 : BT_MEMORY;
+    if (closing->thread >= state->count || !state->threads[closing->thread])
+        return result;
+    struct slice_thread *at_end = state->threads[closing->thread];
+    decode(&decoded, closing->fault.bytes, closing->fault.size, closing->fault.address);
+    data_flow_of(&flow, &decoded);
+    for (unsigned i = 0; i < flow.port_count && result == 0; i++)
+        if (flow.ports[i].kind != DATA_FLOW_MEMORY)
+            result = slice_live_need(&thread->live, wet_register_of(&flow.ports[i], at_end->top),
+                                     flow.ports[i].bytes, walk->has_links ? &link : NULL);
+    if (result < 0 || walk->settings->data)
+        return result;
+    const struct wet_instance decided = fault_control(walk, at_end);
+    const struct wet_writers branch = {.id = decided.id, .first = decided.instance, .count = 1};
+    return decided.id ? need(walk, &branch, &link) : 0;
+}
+
+static int need_end(struct walk *walk)
+{
+    const struct wet_file *file = &walk->trace->file;
+    const struct slice_state *state = &walk->pass.state;
+    const struct slice_link link = {.kind = SLICE_CRITERION};
+    const uint32_t number = file->is_closed ? file->closing.thread : walk->pass.thread;
+    if (number >= state->count || !state->threads[number] || !state->threads[number]->last.id)
+        return 0;
+    walk->result->criterion = state->threads[number]->last;
+    const struct wet_writers last = {.id = state->threads[number]->last.id,
+                                     .first = state->threads[number]->last.instance,
+                                     .count = 1};
+    return need(walk, &last, &link);
+}
+
+/* At the end of the criterion's chunk. */
+static int begin(struct walk *walk, const struct slice_criterion *criterion)
+{
+    const struct slice_link link = {.kind = SLICE_CRITERION};
+    int result = 0;
+    if (criterion->is_fault)
+        return need_fault(walk);
+    if (criterion->is_end)
+        return need_end(walk);
+    for (size_t i = 0; i < criterion->count && result == 0; i++) {
+        const struct wet_writers one = {.id = criterion->instances[i].id,
+                                        .first = criterion->instances[i].instance,
+                                        .count = 1};
+        result = need(walk, &one, &link);
+    }
+    return result;
+}
+
+/* --- all ---------------------------------------------------------------------------------------
+ */
+
+static void show(const struct walk *walk, uint64_t done, uint64_t total)
+{
+    if (walk->settings->progress)
+        walk->settings->progress(walk->settings->context, done, total);
+}
+
+/* Finds the states at the begins of the chunks up to one. */
+static int find_states(struct walk *walk, size_t last, struct bt_error *error)
+{
+    int result = 0;
+    for (size_t chunk = 0; chunk <= last && result == 0; chunk++) {
+        if (slice_pass_save(&walk->pass, &walk->states[chunk]) < 0)
+            return bt_fail(error, BT_MEMORY, "no memory for the states of the program");
+        show(walk, chunk, 3 * (last + 1));
+        if (chunk < last)
+            result = slice_pass_chunk(&walk->pass, chunk, NULL, error);
+    }
+    return result;
+}
+
+static int walk_back(struct walk *walk, const struct slice_criterion *criterion, size_t last,
+                     struct bt_error *error)
+{
+    const size_t ids = walk->trace->file.code.instruction_count;
+    int result = 0;
+    for (size_t chunk = last + 1; chunk-- > 0 && result == 0;) {
+        if (chunk < last)
+            subtract(walk, chunk);
+        memcpy(walk->starts, walk->pass.counts, ids * sizeof *walk->starts);
+        slice_pass_restore(&walk->pass, &walk->states[chunk]);
+        result = slice_pass_chunk(&walk->pass, chunk, &walk->record, error);
+        if (result < 0)
+            return result;
+        if (chunk == last)
+            result = begin(walk, criterion);
+        if (result == 0)
+            result = walk_chunk(walk);
+        if (result < 0)
+            return bt_fail(error, result, "chunk %zu: %s", chunk + 1,
+                           result == BT_MEMORY ? "no memory for the slice: limit it with --depth"
+                                               : "it is damaged: labels contradict themselves");
+        show(walk, last + 1 + 2 * (last + 1 - chunk), 3 * (last + 1));
+        if (is_done(walk))
+            break;
+    }
+    return 0;
+}
+
+static int allocate(struct walk *walk)
+{
+    const struct wet_file *file = &walk->trace->file;
+    const size_t ids = file->code.instruction_count;
+    walk->labels = slice_labels_new(walk->trace);
+    walk->states = calloc(file->place_count + 1, sizeof *walk->states);
+    walk->starts = calloc(ids + 1, sizeof *walk->starts);
+    walk->cursors = malloc((ids + 1) * sizeof *walk->cursors);
+    walk->watched = calloc(file->code.block_count + 1, sizeof *walk->watched);
+    if (!walk->labels || !walk->states || !walk->starts || !walk->cursors || !walk->watched ||
+        slice_code_make(&walk->code, walk->trace) < 0)
+        return BT_MEMORY;
+    for (size_t id = 0; id < ids; id++)
+        walk->cursors[id] = (struct walk_cursor){.number = NUMBER_NONE, .page = SLICE_PAGE_NONE};
+    return slice_pass_init(&walk->pass, walk->trace, &walk->code, walk->labels,
+                           !walk->settings->data);
+}
+
+static void clear(struct walk *walk)
+{
+    for (size_t i = 0; walk->states && i < walk->trace->file.place_count; i++)
+        slice_state_clear(&walk->states[i]);
+    free(walk->states);
+    slice_pass_clear(&walk->pass);
+    slice_record_clear(&walk->record);
+    slice_labels_free(walk->labels);
+    slice_code_clear(&walk->code);
+    clear_threads(walk);
+    slice_set_clear(&walk->needs);
+    slice_map_clear(&walk->links);
+    free(walk->starts);
+    free(walk->cursors);
+    free(walk->watched);
+    free(walk->label.ranges);
+}
+
+int slice_result_init(struct slice_result *result, const struct wet_trace *trace)
+{
+    const size_t ids = trace->file.code.instruction_count;
+    *result = (struct slice_result){.counts = calloc(ids + 1, sizeof *result->counts),
+                                    .last = calloc(ids + 1, sizeof *result->last),
+                                    .target = {.distance = UINT32_MAX}};
+    slice_set_init(&result->members);
+    return result->counts && result->last ? 0 : BT_MEMORY;
+}
+
+void slice_result_clear(struct slice_result *result)
+{
+    free(result->counts);
+    free(result->last);
+    slice_set_clear(&result->members);
+    slice_map_clear(&result->links);
+    *result = (struct slice_result){.counts = NULL};
+}
+
+int slice_backward(struct wet_trace *trace, const struct slice_criterion *criterion,
+                   const struct slice_settings *settings, struct slice_result *result,
+                   struct bt_error *error)
+{
+    struct walk walk = {.trace = trace,
+                        .settings = settings,
+                        .result = result,
+                        .depth = settings->depth,
+                        .has_links = settings->depth != SLICE_DEPTH_ALL || settings->keeps_links ||
+                                     settings->targets || settings->target_ids};
+    int code;
+    slice_set_init(&walk.needs);
+    if (slice_result_init(result, trace) < 0 || allocate(&walk) < 0) {
+        code = bt_fail(error, BT_MEMORY, "no memory for the slice");
+    } else if (trace->file.place_count == 0) {
+        code = 0;
+    } else {
+        const size_t last = last_chunk(&walk, criterion);
+        code = find_states(&walk, last, error);
+        if (code == 0)
+            code = walk_back(&walk, criterion, last, error);
+    }
+    clear(&walk);
+    return code;
+}

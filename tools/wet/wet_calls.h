@@ -56,7 +56,7 @@ void wet_calls_arrive(struct wet_calls *calls, const struct wet_graph *graph,
 struct wet_instance wet_calls_decided(struct wet_calls *calls, const struct wet_graph *graph,
                                       uint32_t node, bool begins_node);
 
-/* The same, where nobody asks what decided. */
+/* The same, without an answer. */
 static inline void wet_calls_pass(struct wet_calls *calls, uint32_t node)
 {
     const uint32_t base = calls->frames[calls->count - 1].base;

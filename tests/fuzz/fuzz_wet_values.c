@@ -114,7 +114,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memset(&twice, 0, sizeof twice);
     twice.program = once.program;
     for (unsigned i = 0; i < VALUE_STREAMS; i++)
-        from[i] = (struct wet_cursor){.at = again[i].bytes, .end = again[i].bytes + again[i].size};
+        from[i] = (struct wet_cursor){
+            .at = again[i].bytes, .end = again[i].bytes ? again[i].bytes + again[i].size : NULL};
     read_values(&twice, from, once.count);
     check_same(&once, &twice);
     for (unsigned i = 0; i < VALUE_STREAMS; i++)

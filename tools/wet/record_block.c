@@ -1,5 +1,7 @@
 #include "tools/wet/record_block.h"
 
+#include "capture/exec/translate/outcome.h"
+
 #include <string.h>
 
 #define REFERENCE_BYTES 64u /* larger accesses are several references */
@@ -18,6 +20,7 @@ struct making {
     struct {
         uint16_t slot;
         uint32_t mask; /* 0: it is always true */
+        bool is_zero;  /* true if entry & mask is 0 */
     } outcomes[WET_BLOCK_IDS];
     struct decode_instruction decoded;
 };
@@ -159,6 +162,10 @@ static void add_outcome(struct making *making)
     operation->mask = block->outcomes[at].mask;
     making->outcomes[making->instruction].slot = operation->slot;
     making->outcomes[making->instruction].mask = operation->mask;
+    if (outcome_of(&making->decoded).kind != OUTCOME_ZERO_FLAG)
+        return;
+    operation->kind = RECORD_ZERO_OUTCOME; /* they define if ZF is 0 */
+    making->outcomes[making->instruction].is_zero = true;
 }
 
 /* Gives the references of records their addresses. */
@@ -252,6 +259,7 @@ static struct record_value describe_value(const struct making *making, unsigned 
         return value;
     value.outcome_slot = making->outcomes[instruction].slot;
     value.outcome_mask = making->outcomes[instruction].mask;
+    value.is_zero_outcome = making->outcomes[instruction].is_zero;
     return value;
 }
 

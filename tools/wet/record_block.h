@@ -12,6 +12,7 @@ enum record_operation_kind {
     RECORD_READ,  /* bytes with one port's label */
     RECORD_WRITE, /* bytes whose last writer is the instruction */
     RECORD_OUTCOME,
+    RECORD_ZERO_OUTCOME, /* true if the entry is 0 */
     RECORD_READ_THROUGH_FS,
     RECORD_WRITE_THROUGH_FS,
     RECORD_READ_PART, /* more bytes of the same port follow */

@@ -26,7 +26,7 @@ void record_texts_clear(struct record_texts *texts);
  * belongs to the texts. 0 or BT_MEMORY, with `bytes` freed. */
 int record_texts_add(struct record_texts *texts, const struct block *block, uint8_t *bytes);
 
-/* Takes the code of a block out; the caller frees it. NULL: it is not there. */
+/* Takes the code of a block out; the caller frees it. NULL: it is missing. */
 uint8_t *record_texts_take(struct record_texts *texts, const struct block *block);
 
 #endif

@@ -70,7 +70,8 @@ int record_values_put(struct record_values *values, const struct record_value *l
     for (const struct record_value *value = list; value < list + count; value++) {
         const uint8_t *bytes = (const uint8_t *)(entries + value->slot) + value->offset;
         const bool defines =
-            value->outcome_mask == 0 || (entries[value->outcome_slot] & value->outcome_mask) != 0;
+            value->outcome_mask == 0 ||
+            ((entries[value->outcome_slot] & value->outcome_mask) == 0) == value->is_zero_outcome;
         if (value->is_constant) {
             bytes = (const uint8_t *)&value->constant;
         } else if (value->is_last) {

@@ -12,9 +12,10 @@
 struct record_value {
     struct value_rule *rule;
     uint16_t slot;         /* of its first byte */
-    uint16_t outcome_slot; /* of what tells whether it is defined */
+    uint16_t outcome_slot; /* of the entry that decides whether it is defined */
     uint32_t outcome_mask; /* entry & mask is not 0; mask 0: it is always defined */
     uint8_t offset;        /* of the first byte in its slot */
+    bool is_zero_outcome;  /* the other way round: defined if entry & mask is 0 */
     bool is_constant;      /* it has no entries, and is `constant` */
     bool is_last;          /* eight bytes do not lie in the block's entries */
     uint64_t constant;

@@ -158,6 +158,9 @@ static inline void operate(const struct record_execution *execution)
         else if (operation->kind == RECORD_OUTCOME)
             note_outcome(recorder, operation->outcome,
                          (entries[operation->slot] & operation->mask) != 0);
+        else if (operation->kind == RECORD_ZERO_OUTCOME)
+            note_outcome(recorder, operation->outcome,
+                         (entries[operation->slot] & operation->mask) == 0);
         else
             recorder_rare(execution, operation);
     }

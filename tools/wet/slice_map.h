@@ -34,7 +34,7 @@ struct slice_map {
 
 void slice_map_clear(struct slice_map *map);
 
-/* NULL: it is not there. Valid until something is added. */
+/* NULL: it is missing. Valid until something is added. */
 struct slice_link *slice_map_find(const struct slice_map *map, struct wet_instance instance);
 
 /* Adds a link, or replaces that of the same instance if the new one is shorter. 0 or BT_MEMORY. */

@@ -221,46 +221,75 @@ static int note_top(struct slice_record *record, uint8_t top)
     return 0;
 }
 
-/* Finds what decided about each part of a block. */
-static int pass_parts(struct slice_pass *pass, const struct slice_block *block, const uint32_t *ids,
-                      struct wet_calls *calls)
+/* Makes room for what decided about the sections of a block. NULL: no memory. */
+static struct wet_instance *note_controls(struct slice_record *record, unsigned count)
 {
-    const struct wet_graph *graph = &pass->trace->graph;
-    const uint8_t *parts = pass->code->parts + block->first_part;
-    struct slice_record *record = pass->record;
-    struct wet_instance *to = NULL;
-    if (record) {
-        to = grow_array(record->controls, &record->control_capacity,
-                        record->control_count + block->part_count, sizeof *to);
-        if (!to)
-            return BT_MEMORY;
-        record->controls = to;
-        to += record->control_count;
-        record->control_count += block->part_count;
+    const size_t end = record->control_count + count;
+    if (end > record->control_capacity) {
+        struct wet_instance *larger =
+            grow_array(record->controls, &record->control_capacity, end, sizeof *larger);
+        if (!larger)
+            return NULL;
+        record->controls = larger;
     }
-    for (unsigned i = 0; i < block->part_count; i++) {
-        const uint32_t id = ids[parts[i]];
+    record->control_count = end;
+    return record->controls + end - count;
+}
+
+/* Finds what decided about each section of a block. */
+static int pass_sections(struct slice_pass *pass, const struct slice_block *block,
+                         struct wet_calls *calls)
+{
+    const struct slice_section *sections = pass->code->sections + block->first_section;
+    struct wet_instance *to = NULL;
+    if (pass->record && !(to = note_controls(pass->record, block->section_count)))
+        return BT_MEMORY;
+    for (unsigned i = 0; i < block->section_count; i++) {
+        const struct slice_section *one = &sections[i];
+        if (!to && (!one->begins || one->is_endless))
+            continue;
         const struct wet_instance decided =
-            wet_calls_decided(calls, graph, graph->node_of[id], graph->begins_node[id]);
+            one->is_endless ? wet_calls_decided(calls, &pass->trace->graph, one->node, one->begins)
+                            : wet_calls_decided_in(calls, one->node, one->begins);
         if (to)
             to[i] = decided;
     }
     return 0;
 }
 
-static int pass_labels(struct slice_pass *pass, const uint32_t *ids, uint32_t count)
+static int pass_control(struct slice_pass *pass, const struct slice_block *block, uint32_t first,
+                        struct slice_thread *thread)
 {
-    int result = 0;
-    for (uint32_t i = 0; i < count && result == 0; i++)
-        if (pass->trace->flows.flows[ids[i]].memory_ports > 0)
+    const struct wet_trace *trace = pass->trace;
+    const struct wet_code *code = &trace->file.code;
+    struct wet_calls *calls = &thread->calls;
+    const uint32_t last = thread->last.id;
+    if (calls->ending == DECODE_RETURN || calls->ending == DECODE_JUMP_INDIRECT ||
+        calls->frames[calls->count - 1].partition != block->partition)
+        wet_calls_arrive(calls, &trace->graph, code, first);
+    const int result = pass_sections(pass, block, calls);
+    if (result < 0)
+        return result;
+    if (!block->is_plain)
+        return wet_calls_leave(calls, &trace->graph, &trace->flows.flows[last],
+                               &code->instructions[last], thread->last);
+    calls->ending = block->kind;
+    return 0;
+}
+
+static int note_block(struct slice_pass *pass, const struct slice_block *block, const uint32_t *ids,
+                      uint32_t count)
+{
+    int result = block->has_x87 ? note_top(pass->record, current(pass)->top) : 0;
+    for (uint32_t i = 0; block->has_memory && i < count && result == 0; i++)
+        if (pass->code->operations[ids[i]].memory_ports > 0)
             result = slice_labels_pass(pass->labels, ids[i], pass->counts);
     return result;
 }
 
 static int pass_block(struct slice_pass *pass, uint32_t number)
 {
-    const struct wet_trace *trace = pass->trace;
-    const struct wet_code *code = &trace->file.code;
+    const struct wet_code *code = &pass->trace->file.code;
     const struct slice_block *block = &pass->code->blocks[number];
     const uint32_t *ids = wet_code_ids(code, number), count = code->blocks[number].count;
     const uint32_t last = ids[count - 1];
@@ -268,24 +297,18 @@ static int pass_block(struct slice_pass *pass, uint32_t number)
     int result = 0;
     if (pass->left[number]-- == 0)
         return BT_DATA;
-    for (uint32_t i = 0; i < count; i++)
-        pass->counts[ids[i]]++;
+    if (!pass->record && pass->code->ends_are_ends)
+        pass->counts[last]++; /* others are only needed with a record */
+    else
+        for (uint32_t i = 0; i < count; i++)
+            pass->counts[ids[i]]++;
     pass->instructions += count;
     thread->last = (struct wet_instance){.id = last, .instance = pass->counts[last] - 1};
-    if (pass->record && block->has_x87)
-        result = note_top(pass->record, thread->top);
+    if (pass->record)
+        result = note_block(pass, block, ids, count);
     if (block->has_x87)
-        thread->top = pass_top(trace, number, thread->top);
-    if (result == 0 && pass->record)
-        result = pass_labels(pass, ids, count);
-    if (result < 0 || !pass->wants_control)
-        return result;
-    wet_calls_arrive(&thread->calls, &trace->graph, code, ids[0]);
-    result = pass_parts(pass, block, ids, &thread->calls);
-    if (result == 0)
-        result = wet_calls_leave(&thread->calls, &trace->graph, &trace->flows.flows[last],
-                                 &code->instructions[last], thread->last);
-    return result;
+        thread->top = pass_top(pass->trace, number, thread->top);
+    return result == 0 && pass->wants_control ? pass_control(pass, block, ids[0], thread) : result;
 }
 
 /* --- chunks ------------------------------------------------------------------------------------

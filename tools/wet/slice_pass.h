@@ -23,7 +23,7 @@ struct slice_record {
     size_t entry_count, entry_capacity;
     struct slice_event *events; /* of the entries that are events */
     size_t event_count, event_capacity;
-    struct wet_instance *controls; /* of each execution of a block: one for each part */
+    struct wet_instance *controls; /* of each execution of a block: one for each section */
     size_t control_count, control_capacity;
     uint8_t *tops; /* of x87's stack, before each execution of a block that needs it */
     size_t top_count, top_capacity;
@@ -62,7 +62,8 @@ struct slice_pass {
     bool wants_control;
     struct slice_state state;
     uint32_t thread;  /* the current one */
-    uint64_t *counts; /* by id: instances so far */
+    uint64_t *counts; /* by id: instances so far; the caller's, but for chunks without a record
+                         those of the last instructions of blocks */
 
     /* private */
     struct wet_chunk chunk;

@@ -47,7 +47,6 @@ struct walk {
     /* place in the chunk */
     uint32_t thread;
     size_t event, control, top;
-    struct wet_ranges label;
 };
 
 /* --- threads -----------------------------------------------------------------------------------
@@ -126,20 +125,25 @@ static void watch_anew(struct walk *walk)
     }
 }
 
-static int need_instance(struct walk *walk, uint32_t id, uint64_t instance)
+/* The page of an instance, which may be new. SLICE_PAGE_NONE: no memory. */
+static uint32_t page_of(struct walk *walk, uint32_t id, uint64_t number)
+{
+    struct walk_cursor *cursor = &walk->cursors[id];
+    uint32_t page = slice_set_find(&walk->needs, id, number);
+    if (page == SLICE_PAGE_NONE)
+        page = slice_set_insert(&walk->needs, id, number);
+    if (cursor->number == number)
+        cursor->page = page;
+    return page;
+}
+
+static inline int need_instance(struct walk *walk, uint32_t id, uint64_t instance)
 {
     struct walk_cursor *cursor = &walk->cursors[id];
     const uint64_t number = instance >> SLICE_PAGE_BITS;
     uint32_t page = cursor->number == number ? cursor->page : SLICE_PAGE_NONE;
-    if (page == SLICE_PAGE_NONE) {
-        page = slice_set_find(&walk->needs, id, number);
-        if (page == SLICE_PAGE_NONE)
-            page = slice_set_insert(&walk->needs, id, number);
-        if (page == SLICE_PAGE_NONE)
-            return BT_MEMORY;
-        if (cursor->number == number)
-            cursor->page = page;
-    }
+    if (page == SLICE_PAGE_NONE && (page = page_of(walk, id, number)) == SLICE_PAGE_NONE)
+        return BT_MEMORY;
     if (slice_page_set(&walk->needs.pages[page], instance)) {
         cursor->needed++;
         walk->needed++;
@@ -173,7 +177,7 @@ static void leave_page(struct walk *walk, struct walk_cursor *cursor, uint32_t i
 }
 
 /* Whether the instance is needed; then it no longer is. */
-static bool take(struct walk *walk, uint32_t id, uint64_t instance)
+static inline bool take(struct walk *walk, uint32_t id, uint64_t instance)
 {
     struct walk_cursor *cursor = &walk->cursors[id];
     const uint64_t number = instance >> SLICE_PAGE_BITS;
@@ -199,7 +203,7 @@ struct execution {
     uint64_t instance;
     uint8_t top, top_after; /* of x87's stack */
     struct slice_live *live;
-    const struct wet_instance *control;
+    const struct wet_instance *control; /* what decided about it; NULL: need not be considered */
 };
 
 static bool is_target(const struct walk *walk, const struct execution *one)
@@ -209,13 +213,11 @@ static bool is_target(const struct walk *walk, const struct execution *one)
            (settings->targets && slice_set_has(settings->targets, one->id, one->instance));
 }
 
+/* Adds a member to what is kept of all. */
 static int keep(struct walk *walk, const struct execution *one, struct slice_link *link)
 {
     struct slice_result *result = walk->result;
     int code = 0;
-    if (result->counts[one->id]++ == 0)
-        result->last[one->id] = one->instance;
-    result->instances++;
     link->instance = (struct wet_instance){.id = one->id, .instance = one->instance};
     if (walk->settings->keeps_members)
         code = slice_set_add(&result->members, one->id, one->instance);
@@ -228,76 +230,116 @@ static int keep(struct walk *walk, const struct execution *one, struct slice_lin
     return code < 0 ? code : 0;
 }
 
-/* What a member of the slice reads is needed. */
-static int need_ports(struct walk *walk, const struct execution *one, struct slice_link *link)
+/* Needs the writers of a memory port. */
+static inline int need_label(struct walk *walk, const struct execution *one, uint32_t port,
+                             struct slice_link *link)
 {
-    const struct wet_trace *trace = walk->trace;
-    const struct wet_flow *flow = &trace->flows.flows[one->id];
-    const struct data_flow_part *ports = wet_flows_ports(&trace->flows, flow);
-    uint32_t operand = 0;
+    const uint64_t *counts = walk->pass.counts;
+    const struct slice_segment *segment = slice_labels_find(walk->labels, port, one->instance);
     int result = 0;
-    for (unsigned i = 0; i < flow->port_count && result == 0; i++) {
-        if (ports[i].kind != DATA_FLOW_MEMORY) {
-            result = slice_live_need(one->live, wet_register_of(&ports[i], one->top),
-                                     ports[i].bytes, walk->has_links ? link : NULL);
-            continue;
-        }
-        walk->label.count = 0;
-        link->kind = SLICE_MEMORY;
-        result = slice_labels_get(walk->labels, one->id, operand++, one->instance,
-                                  walk->pass.counts, &walk->label);
-        for (size_t w = 0; w < walk->label.count && result == 0; w++)
-            result = need(walk, &walk->label.ranges[w], link);
+    if (!segment)
+        return 0;
+    if (segment->id && !link) {
+        const uint64_t writer = slice_segment_writer(segment, one->instance, counts);
+        return writer < counts[segment->id] ? need_instance(walk, segment->id, writer) : BT_DATA;
     }
-    if (result == 0 && one->control && one->control->id) {
-        link->kind = SLICE_CONTROL;
-        const struct wet_writers branch = {
-            .id = one->control->id, .first = one->control->instance, .count = 1};
-        result = need(walk, &branch, link);
+    const uint32_t ranges = segment->id ? 1 : segment->count;
+    for (uint32_t i = 0; i < ranges && result == 0; i++) {
+        const struct wet_writers writers =
+            segment->id ? (struct wet_writers){.id = segment->id,
+                                               .first = slice_segment_writer(segment, one->instance,
+                                                                             counts),
+                                               .count = 1}
+                        : slice_segment_range(walk->labels, segment, i, one->instance, counts);
+        const uint64_t most = counts[writers.id];
+        result = writers.count > most || writers.first > most - writers.count
+                     ? BT_DATA
+                     : need(walk, &writers, link);
     }
     return result;
 }
 
-static int join(struct walk *walk, const struct execution *one, struct slice_link *link)
+/* What a member of the slice depends on is needed. link: of those, NULL: distances are not
+ * wanted. */
+static inline int need_ports(struct walk *walk, const struct execution *one,
+                             struct slice_link *link)
 {
-    int result = keep(walk, one, link);
-    if (result < 0 || (walk->has_links && link->distance >= walk->depth))
+    const struct slice_operation *operation = &walk->code.operations[one->id];
+    const struct slice_part *parts = walk->code.parts + operation->first + operation->definitions;
+    const uint32_t port = walk->trace->first_port[one->id];
+    int result = 0;
+    for (unsigned i = 0; i < operation->reads && result == 0; i++) {
+        const unsigned reg = slice_part_register(&parts[i], one->top);
+        if (link) {
+            result = slice_live_need(one->live, reg, parts[i].bytes, link);
+        } else {
+            one->live->bytes[reg] |= parts[i].bytes;
+            one->live->registers |= slice_register_bit(reg);
+        }
+    }
+    if (link)
+        link->kind = SLICE_MEMORY;
+    for (unsigned i = 0; i < operation->memory_ports && result == 0; i++)
+        result = need_label(walk, one, port + i, link);
+    if (result < 0 || !one->control || !one->control->id)
         return result;
-    struct slice_link further = {.distance = walk->has_links ? link->distance + 1 : 0,
+    if (!link)
+        return need_instance(walk, one->control->id, one->control->instance);
+    link->kind = SLICE_CONTROL;
+    const struct wet_writers branch = {
+        .id = one->control->id, .first = one->control->instance, .count = 1};
+    return need(walk, &branch, link);
+}
+
+/* Adds a member. link: how it is reached, if distances are wanted. */
+static inline int join(struct walk *walk, const struct execution *one, struct slice_link *link)
+{
+    struct slice_result *result = walk->result;
+    if (result->counts[one->id]++ == 0)
+        result->last[one->id] = one->instance;
+    result->instances++;
+    if (!walk->has_links && !walk->settings->keeps_members)
+        return need_ports(walk, one, NULL);
+    const int code = keep(walk, one, link);
+    if (code < 0 || !walk->has_links)
+        return code < 0 ? code : need_ports(walk, one, NULL);
+    if (link->distance >= walk->depth)
+        return 0;
+    struct slice_link further = {.distance = link->distance + 1,
+                                 .kind = SLICE_REGISTER,
                                  .next = {.id = one->id, .instance = one->instance}};
     return need_ports(walk, one, &further);
 }
 
 /* Ends the needs that the execution's definitions satisfy. 1: there were some; 0 or a negative
  * code. */
-static int define(struct walk *walk, const struct execution *one, struct slice_link *best)
+static inline int define(struct walk *walk, const struct execution *one, struct slice_link *best)
 {
-    const struct wet_trace *trace = walk->trace;
-    const struct wet_flow *flow = &trace->flows.flows[one->id];
-    const struct data_flow_part *parts = wet_flows_definitions(&trace->flows, flow);
+    const struct slice_operation *operation = &walk->code.operations[one->id];
+    const struct slice_part *parts = walk->code.parts + operation->first;
     int outcome = -1, found = 0;
-    for (unsigned i = 0; i < flow->definition_count; i++) {
-        if (parts[i].kind == DATA_FLOW_MEMORY)
-            continue;
-        const unsigned reg = wet_register_of(&parts[i], one->top_after);
+    for (unsigned i = 0; i < operation->definitions; i++) {
+        const unsigned reg = slice_part_register(&parts[i], one->top_after);
         if (!(one->live->bytes[reg] & parts[i].bytes))
             continue;
-        if (parts[i].condition != DATA_FLOW_ALWAYS && outcome < 0)
+        if (parts[i].is_conditional && outcome < 0) {
             outcome =
                 slice_labels_outcome(walk->labels, one->id, one->instance - walk->starts[one->id]);
-        if (parts[i].condition != DATA_FLOW_ALWAYS && outcome < 0)
-            return outcome;
-        if (parts[i].condition == DATA_FLOW_ALWAYS || outcome)
+            if (outcome < 0)
+                return outcome;
+        }
+        if (!parts[i].is_conditional || outcome)
             found |=
                 slice_live_define(one->live, reg, parts[i].bytes, walk->has_links ? best : NULL);
     }
     return found;
 }
 
-static int undo_instruction(struct walk *walk, const struct execution *one)
+/* 1: the instruction is a member of the slice; 0 or a negative code. */
+static inline int undo_instruction(struct walk *walk, const struct execution *one)
 {
     struct slice_link best = {.distance = UINT32_MAX};
-    int found = one->live->registers ? define(walk, one, &best) : 0;
+    int found = define(walk, one, &best);
     if (found < 0)
         return found;
     if (walk->cursors[one->id].needed > 0 && take(walk, one->id, one->instance)) {
@@ -309,7 +351,10 @@ static int undo_instruction(struct walk *walk, const struct execution *one)
                 best = *link;
         }
     }
-    return found ? join(walk, one, &best) : 0;
+    if (!found)
+        return 0;
+    const int result = join(walk, one, &best);
+    return result < 0 ? result : 1;
 }
 
 /* The tops before each instruction of a block, and after the last one. */
@@ -324,33 +369,51 @@ static void find_tops(const struct walk *walk, const uint32_t *ids, uint32_t cou
     }
 }
 
+/* Undoes the instructions of a block, of which some may be in the slice. */
+static int undo_instructions(struct walk *walk, const struct slice_block *block,
+                             const uint32_t *ids, uint32_t count, const uint8_t *tops)
+{
+    const struct slice_section *sections = walk->code.sections + block->first_section;
+    const struct wet_instance *controls =
+        walk->settings->data ? NULL : walk->record.controls + walk->control;
+    unsigned section = block->section_count - 1u;
+    bool is_decided = false; /* the section's branch is needed already */
+    struct execution one = {.live = &walk->threads[walk->thread]->live};
+    for (uint32_t i = count; i-- > 0;) {
+        one.id = ids[i];
+        while (sections[section].position > i) {
+            section--;
+            is_decided = false;
+        }
+        if (!(one.live->registers & walk->code.operations[one.id].defines) &&
+            walk->cursors[one.id].needed == 0)
+            continue;
+        one.instance = walk->pass.counts[one.id] - 1;
+        one.top = tops[i];
+        one.top_after = tops[i + 1];
+        one.control = controls && !is_decided ? &controls[section] : NULL;
+        const int result = undo_instruction(walk, &one);
+        if (result < 0)
+            return result;
+        is_decided |= result > 0 && !walk->has_links;
+    }
+    return 0;
+}
+
 static int undo_block(struct walk *walk, uint32_t number)
 {
     const struct wet_code *code = &walk->trace->file.code;
     const struct slice_block *block = &walk->code.blocks[number];
     const uint32_t *ids = wet_code_ids(code, number), count = code->blocks[number].count;
-    struct slice_live *live = &walk->threads[walk->thread]->live;
-    uint8_t tops[WET_BLOCK_IDS + 1] = {0};
-    unsigned part = block->part_count;
+    static const uint8_t no_tops[WET_BLOCK_IDS + 1];
+    uint8_t tops[WET_BLOCK_IDS + 1];
     int result = 0;
     if (!walk->settings->data)
-        walk->control -= block->part_count;
+        walk->control -= block->section_count;
     if (block->has_x87)
         find_tops(walk, ids, count, walk->record.tops[--walk->top], tops);
-    const bool concerns = (live->registers & block->defines) || walk->watched[number];
-    for (uint32_t i = count; concerns && i-- > 0 && result == 0;) {
-        while (walk->code.parts[block->first_part + part - 1] > i)
-            part--;
-        const struct execution one = {
-            .id = ids[i],
-            .instance = walk->pass.counts[ids[i]] - 1,
-            .top = tops[i],
-            .top_after = tops[i + 1],
-            .live = live,
-            .control =
-                walk->settings->data ? NULL : &walk->record.controls[walk->control + part - 1]};
-        result = undo_instruction(walk, &one);
-    }
+    if ((walk->threads[walk->thread]->live.registers & block->defines) || walk->watched[number])
+        result = undo_instructions(walk, block, ids, count, block->has_x87 ? tops : no_tops);
     for (uint32_t i = 0; i < count; i++)
         walk->pass.counts[ids[i]]--;
     return result;
@@ -465,8 +528,8 @@ static int walk_chunk(struct walk *walk)
     return result;
 }
 
-/* Takes a chunk's executions from the counts. */
-static void subtract(struct walk *walk, size_t chunk)
+/* Adds a chunk's executions to counts, or takes them away. */
+static void count_chunk(const struct walk *walk, size_t chunk, bool adds, uint64_t *counts)
 {
     const struct wet_code *code = &walk->trace->file.code;
     const struct wet_place *place = &walk->trace->file.places[chunk];
@@ -474,7 +537,7 @@ static void subtract(struct walk *walk, size_t chunk)
         const struct wet_execution *execution = &place->executions[i];
         const uint32_t *ids = wet_code_ids(code, execution->block);
         for (uint32_t k = 0; k < code->blocks[execution->block].count; k++)
-            walk->pass.counts[ids[k]] -= execution->count;
+            counts[ids[k]] += adds ? execution->count : 0 - execution->count;
     }
 }
 
@@ -490,12 +553,7 @@ static size_t last_chunk(struct walk *walk, const struct slice_criterion *criter
         for (size_t i = 0; i < criterion->count; i++)
             if (criterion->instances[i].instance >= counts[criterion->instances[i].id])
                 last = chunk;
-        for (size_t i = 0; i < file->places[chunk].execution_count; i++) {
-            const struct wet_execution *execution = &file->places[chunk].executions[i];
-            const uint32_t *ids = wet_code_ids(&file->code, execution->block);
-            for (uint32_t k = 0; k < file->code.blocks[execution->block].count; k++)
-                counts[ids[k]] += execution->count;
-        }
+        count_chunk(walk, chunk, true, counts);
     }
     memset(counts, 0, file->code.instruction_count * sizeof *counts);
     return last;
@@ -594,7 +652,7 @@ static int begin(struct walk *walk, const struct slice_criterion *criterion)
     const struct slice_link link = {.kind = SLICE_CRITERION};
     int result = 0;
     if (criterion->is_fault)
-        return need_fault(walk);
+        return walk->depth > 0 ? need_fault(walk) : 0;
     if (criterion->is_end)
         return need_end(walk);
     for (size_t i = 0; i < criterion->count && result == 0; i++) {
@@ -634,9 +692,12 @@ static int walk_back(struct walk *walk, const struct slice_criterion *criterion,
 {
     const size_t ids = walk->trace->file.code.instruction_count;
     int result = 0;
+    memset(walk->pass.counts, 0, ids * sizeof *walk->pass.counts);
+    for (size_t chunk = 0; chunk < last; chunk++)
+        count_chunk(walk, chunk, true, walk->pass.counts);
     for (size_t chunk = last + 1; chunk-- > 0 && result == 0;) {
         if (chunk < last)
-            subtract(walk, chunk);
+            count_chunk(walk, chunk, false, walk->pass.counts);
         memcpy(walk->starts, walk->pass.counts, ids * sizeof *walk->starts);
         slice_pass_restore(&walk->pass, &walk->states[chunk]);
         result = slice_pass_chunk(&walk->pass, chunk, &walk->record, error);
@@ -690,7 +751,6 @@ static void clear(struct walk *walk)
     free(walk->starts);
     free(walk->cursors);
     free(walk->watched);
-    free(walk->label.ranges);
 }
 
 int slice_result_init(struct slice_result *result, const struct wet_trace *trace)

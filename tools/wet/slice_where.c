@@ -150,8 +150,8 @@ static int fail_file(const struct slice_where *where, const struct wet_trace *tr
         return bt_fail(error, BT_USAGE,
                        "the trace has no source lines: compile with -g, or give an address");
     return bt_fail(error, BT_USAGE,
-                   "no code of %.120s was executed; the trace has %zu files, the most similar name "
-                   "is %.120s",
+                   "no code of %.120s was executed; the most similar name of the trace's %zu is "
+                   "%.120s",
                    PRINTABLE(where->file), code->file_count - 1, PRINTABLE(nearest));
 }
 

@@ -11,7 +11,8 @@ enum value_stream { STREAM_RUNS, STREAM_SYMBOLS, STREAM_BYTES };
 
 struct value_coder {
     struct value_machine machine;
-    struct value_thread **threads; /* VALUE_THREADS */
+    struct value_thread **threads; /* VALUE_THREADS, */
+    uint32_t thread_count;         /* of which those from here on are NULL */
     uint64_t *by_context;
     uint64_t (*wide)[8];
     uint64_t run;    /* right guesses in a row so far, or still to come */
@@ -33,6 +34,8 @@ static struct value_thread *find_thread(struct value_coder *coder, uint32_t numb
         thread->flag_width = 8;
         thread->space = (uint64_t)(number + 1) << 47;
         coder->threads[number] = thread;
+        if (coder->thread_count <= number)
+            coder->thread_count = number + 1;
     }
     return coder->threads[number];
 }
@@ -81,7 +84,7 @@ void value_coder_free(struct value_coder *coder)
 {
     if (!coder)
         return;
-    for (unsigned i = 0; i < VALUE_THREADS && coder->threads; i++)
+    for (uint32_t i = 0; i < coder->thread_count; i++)
         free(coder->threads[i]);
     free(coder->threads);
     free(coder->by_context);
@@ -338,8 +341,8 @@ static int get_literal(struct value_coder *coder, int symbol, uint64_t base, uns
     if (symbol < (int)LITERAL || length > size || (size_t)(from->end - from->at) < length)
         return BT_DATA;
     *value = 0;
-    memcpy(value, from->at, length);
-    from->at += length;
+    for (unsigned i = 0; i < length; i++)
+        *value |= (uint64_t)*from->at++ << 8 * i;
     if (is_difference)
         *value = value_cut(base + wet_unzigzag(*value), size);
     return 0;

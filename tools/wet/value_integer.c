@@ -136,7 +136,7 @@ static uint64_t rotate(uint64_t value, unsigned width, unsigned left)
     const unsigned bits = 8 * width;
     value = value_cut(value, width);
     left %= bits;
-    return left == 0 ? value : value << left | value >> (bits - left);
+    return value << left | value >> 1 >> (bits - 1 - left);
 }
 
 /* By a count that is not 0. */

@@ -3,9 +3,9 @@
 #include "tools/wet/value_integer.h"
 #include "tools/wet/value_vector.h"
 
-/* Repetitions of a string instruction of which all stores are followed; a program's own are fewer,
- * wrong guesses of rcx may be any. */
+/* String instructions of more bytes are not followed: wrong guesses of rcx may be any. */
 #define REPEATED_BYTES (UINT64_C(1) << 20)
+#define PART_BYTES     512u /* that are copied at once: a multiple of the elements' sizes */
 
 /* --- operands ----------------------------------------------------------------------------------
  */
@@ -36,21 +36,35 @@ static uint64_t leave(struct value_machine *machine)
 static void fill(struct value_machine *machine, uint64_t address, uint64_t value, unsigned width,
                  uint64_t count)
 {
-    uint64_t bytes = (count - 1) * width;
-    if (count > REPEATED_BYTES)
-        bytes = 0;
-    for (uint64_t done = 0; done < bytes; done += width)
-        value_memory_write(&machine->memory, address + done, value, width);
+    uint8_t pattern[PART_BYTES];
+    if (count == 1 || count > REPEATED_BYTES / width)
+        return;
+    for (unsigned at = 0; at < PART_BYTES; at += width)
+        memcpy(pattern + at, &value, width);
+    for (uint64_t left = (count - 1) * width; left > 0;) {
+        const unsigned part = left < PART_BYTES ? (unsigned)left : PART_BYTES;
+        value_memory_write_bytes(&machine->memory, address, pattern, part);
+        address += part;
+        left -= part;
+    }
 }
 
 static void copy(struct value_machine *machine, uint64_t to, uint64_t from, unsigned width,
                  uint64_t count)
 {
-    if (count > REPEATED_BYTES)
+    uint8_t bytes[PART_BYTES];
+    /* what is copied may be copied again */
+    const unsigned most = to - from < PART_BYTES ? width : PART_BYTES;
+    if (count > REPEATED_BYTES / width)
         return;
-    for (uint64_t done = 0; done < (count - 1) * width; done += width)
-        value_memory_write(&machine->memory, to + done,
-                           value_memory_read(&machine->memory, from + done), width);
+    for (uint64_t left = (count - 1) * width; left > 0;) {
+        const unsigned part = left < most ? (unsigned)left : most;
+        value_memory_read_bytes(&machine->memory, from, bytes, part);
+        value_memory_write_bytes(&machine->memory, to, bytes, part);
+        to += part;
+        from += part;
+        left -= part;
+    }
 }
 
 static uint64_t guess_string(struct value_machine *machine, const struct value_rule *rule)

@@ -1,31 +1,36 @@
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE */
+
 #include "tools/wet/value_memory.h"
 
 #include "formats/base/error.h"
 
-#include <stdlib.h>
+#include <sys/mman.h>
 
-static void empty_slots(struct value_memory *memory)
+#define PAGES_BYTES ((size_t)VALUE_MEMORY_PAGES * VALUE_PAGE_BYTES)
+#define SLOTS_BYTES (VALUE_MEMORY_SLOTS * sizeof(struct value_memory_slot))
+
+/* Zeroed memory that takes none before it is written. */
+static void *reserve(size_t size)
 {
-    for (size_t i = 0; i < VALUE_MEMORY_SLOTS; i++)
-        memory->slots[i] = (struct value_memory_slot){.bytes = memory->pages};
-    memory->used = 1;
+    void *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return bytes != MAP_FAILED ? bytes : NULL;
 }
 
 int value_memory_init(struct value_memory *memory)
 {
-    /* the system makes the pages when they are written first */
-    memory->pages = calloc(VALUE_MEMORY_PAGES, VALUE_PAGE_BYTES);
-    memory->slots = calloc(VALUE_MEMORY_SLOTS, sizeof *memory->slots);
-    if (!memory->pages || !memory->slots)
-        return BT_MEMORY;
-    empty_slots(memory);
-    return 0;
+    memory->pages = reserve(PAGES_BYTES);
+    memory->slots = reserve(SLOTS_BYTES);
+    memory->used = 1;
+    return memory->pages && memory->slots ? 0 : BT_MEMORY;
 }
 
 void value_memory_clear(struct value_memory *memory)
 {
-    free(memory->pages);
-    free(memory->slots);
+    if (memory->pages)
+        munmap(memory->pages, PAGES_BYTES);
+    if (memory->slots)
+        munmap(memory->slots, SLOTS_BYTES);
     memory->pages = NULL;
     memory->slots = NULL;
 }
@@ -33,13 +38,14 @@ void value_memory_clear(struct value_memory *memory)
 uint8_t *value_memory_add(struct value_memory *memory, uint64_t number)
 {
     if (memory->used == VALUE_MEMORY_PAGES) {
-        memset(memory->pages, 0, (size_t)VALUE_MEMORY_PAGES * VALUE_PAGE_BYTES);
-        empty_slots(memory);
+        memset(memory->pages, 0, PAGES_BYTES);
+        memset(memory->slots, 0, SLOTS_BYTES);
+        memory->used = 1;
     }
     struct value_memory_slot *slot = value_memory_find(memory, number);
-    *slot = (struct value_memory_slot){
-        .number = number, .bytes = memory->pages + (size_t)memory->used++ * VALUE_PAGE_BYTES};
-    return slot->bytes;
+    *slot = (struct value_memory_slot){.number = number,
+                                       .offset = (size_t)memory->used++ * VALUE_PAGE_BYTES};
+    return memory->pages + slot->offset;
 }
 
 /* How many of the bytes are in the page of the address. */
@@ -55,8 +61,7 @@ void value_memory_read_bytes(const struct value_memory *memory, uint64_t address
     while (size > 0) {
         const size_t part = in_page(address, size);
         memcpy(to,
-               value_memory_find(memory, address >> VALUE_PAGE_BITS)->bytes +
-                   address % VALUE_PAGE_BYTES,
+               value_memory_known(memory, address >> VALUE_PAGE_BITS) + address % VALUE_PAGE_BYTES,
                part);
         address += part;
         to += part;

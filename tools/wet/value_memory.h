@@ -20,7 +20,7 @@ struct value_memory {
     uint8_t *pages; /* the first one is that of unknown bytes */
     struct value_memory_slot {
         uint64_t number; /* of the page: its address, without the offset */
-        uint8_t *bytes;  /* of the first page: the slot is empty */
+        size_t offset;   /* in pages; 0: the slot is empty */
     } * slots;
     uint32_t used; /* pages, with the first one */
 };
@@ -37,16 +37,22 @@ static inline struct value_memory_slot *value_memory_find(const struct value_mem
                                                           uint64_t number)
 {
     uint32_t at = (uint32_t)(number ^ number >> 12) % VALUE_MEMORY_SLOTS;
-    while (memory->slots[at].number != number && memory->slots[at].bytes != memory->pages)
+    while (memory->slots[at].number != number && memory->slots[at].offset != 0)
         at = (at + 1) % VALUE_MEMORY_SLOTS;
     return &memory->slots[at];
+}
+
+/* The bytes of a page, to be read. */
+static inline const uint8_t *value_memory_known(const struct value_memory *memory, uint64_t number)
+{
+    return memory->pages + value_memory_find(memory, number)->offset;
 }
 
 /* The bytes of a page, to be written. */
 static inline uint8_t *value_memory_page(struct value_memory *memory, uint64_t number)
 {
-    uint8_t *bytes = value_memory_find(memory, number)->bytes;
-    return bytes != memory->pages ? bytes : value_memory_add(memory, number);
+    const size_t offset = value_memory_find(memory, number)->offset;
+    return offset != 0 ? memory->pages + offset : value_memory_add(memory, number);
 }
 
 /* Any number of bytes, within a page or not. */
@@ -67,7 +73,7 @@ static inline uint64_t value_memory_read(const struct value_memory *memory, uint
     uint64_t value;
     if (offset > VALUE_PAGE_BYTES - 8)
         return value_memory_read_across(memory, address);
-    memcpy(&value, value_memory_find(memory, address >> VALUE_PAGE_BITS)->bytes + offset, 8);
+    memcpy(&value, value_memory_known(memory, address >> VALUE_PAGE_BITS) + offset, 8);
     return value;
 }
 

@@ -143,13 +143,9 @@ static struct wet_instance find_deciding(const struct wet_calls *calls,
 struct wet_instance wet_calls_decided(struct wet_calls *calls, const struct wet_graph *graph,
                                       uint32_t node, bool begins_node)
 {
-    const struct wet_frame *top = &calls->frames[calls->count - 1];
     if (node && graph->functions[graph->nodes[node].function].is_endless)
         return find_deciding(calls, graph, node);
-    if (begins_node)
-        wet_calls_pass(calls, node);
-    return calls->branch_count > top->base ? calls->branches[calls->branch_count - 1].branch
-                                           : top->call;
+    return wet_calls_decided_in(calls, node, begins_node);
 }
 
 /* Forgets an earlier instance of the branch. */

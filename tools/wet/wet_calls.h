@@ -56,12 +56,23 @@ void wet_calls_arrive(struct wet_calls *calls, const struct wet_graph *graph,
 struct wet_instance wet_calls_decided(struct wet_calls *calls, const struct wet_graph *graph,
                                       uint32_t node, bool begins_node);
 
-/* The same, where nobody asks what decided. */
+/* The same, without an answer. */
 static inline void wet_calls_pass(struct wet_calls *calls, uint32_t node)
 {
     const uint32_t base = calls->frames[calls->count - 1].base;
     while (calls->branch_count > base && calls->branches[calls->branch_count - 1].next == node)
         calls->branch_count--;
+}
+
+/* The same as wet_calls_decided() for a node, or none, of a function where all paths end. */
+static inline struct wet_instance wet_calls_decided_in(struct wet_calls *calls, uint32_t node,
+                                                       bool begins_node)
+{
+    const struct wet_frame *top = &calls->frames[calls->count - 1];
+    if (begins_node)
+        wet_calls_pass(calls, node);
+    return calls->branch_count > top->base ? calls->branches[calls->branch_count - 1].branch
+                                           : top->call;
 }
 
 /* The last instruction of a block was executed. 0 or BT_MEMORY. */

@@ -244,10 +244,12 @@ static int wet_main(struct invocation *invocation)
 
 const struct command wet_command = {
     .name = "wet",
-    .operands = "-o FILE.wet [--] PROGRAM [ARGUMENT...]",
+    .operands = "-o FILE.wet [--] PROGRAM [ARGUMENT...] | check FILE | print FILE | report FILE",
     .summary = "run a program and record what each instruction depended on",
     .details = "Runs a program and records its whole execution in a WET file (Whole Execution "
-               "Trace). The program keeps its own streams, signals and exit status.",
+               "Trace). The program keeps its own streams, signals and exit status. 'bustap wet "
+               "check', 'print' and 'report' read files; to run a program of such a name, give its "
+               "path.",
     .options = wet_options,
     .run = wet_main,
     .group = NULL};

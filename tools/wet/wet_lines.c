@@ -39,7 +39,7 @@ int wet_lines_put(struct wet_lines *lines, uint64_t reader, const struct wet_wri
 void wet_lines_clear(struct wet_lines *lines)
 {
     free(lines->bytes.bytes);
-    *lines = (struct wet_lines){.bytes = {.bytes = NULL}};
+    *lines = (struct wet_lines){.reader = 0};
 }
 
 void wet_lines_begin(struct wet_lines_cursor *cursor, const struct wet_lines *lines)
@@ -131,7 +131,7 @@ int wet_value_lines_put(struct wet_value_lines *lines, uint64_t instance, const 
 void wet_value_lines_clear(struct wet_value_lines *lines)
 {
     free(lines->bytes.bytes);
-    *lines = (struct wet_value_lines){.bytes = {.bytes = NULL}};
+    *lines = (struct wet_value_lines){.run = 0};
 }
 
 void wet_values_cursor_begin(struct wet_values_cursor *cursor, const struct wet_value_lines *lines,

@@ -1,6 +1,5 @@
 /*
- * What a whole block does to registers and control, so that a replay that nobody watches does not
- * look at each instruction.
+ * What a whole block does to registers and control, for replays that report no instructions.
  */
 #ifndef TOOLS_WET_WET_PLANS_H
 #define TOOLS_WET_WET_PLANS_H

@@ -349,7 +349,7 @@ static int define_registers(struct wet_replay *replay, const uint32_t *ids, uint
     return result;
 }
 
-/* What a block does, where nobody looks at its instructions. */
+/* Executes a block of which no instruction is reported. */
 static int pass_block(struct wet_replay *replay, const struct wet_plan *plan, const uint32_t *ids,
                       uint32_t count)
 {

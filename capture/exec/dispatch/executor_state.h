@@ -96,6 +96,12 @@ void executor_save(struct executor *executor, const struct block *block, void *c
  * executor_save(); true: it single-steps on from where it was. */
 bool executor_step_out(struct exec_thread *thread, void *context);
 
+/* A string instruction that has executed some of its repetitions counts as executed: writes its
+ * entries as after its end. When it resumes it is fetched again. False: at this offset of the
+ * block's code it is no such instruction. */
+bool executor_finish_repeated(struct executor *executor, const struct block *block, unsigned offset,
+                              const void *context);
+
 /* Index of the PC map entry for an offset in the block's code: the last that begins at or before
  * it. */
 unsigned executor_pc_map_find(const struct block *block, unsigned offset);

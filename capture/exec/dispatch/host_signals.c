@@ -90,11 +90,12 @@ static void save_vector(struct exec_thread *thread, const ucontext_t *context)
     memcpy(thread->vector + XSAVE_HEADER, &components, sizeof components);
 }
 
-/* A string instruction that has executed some of its repetitions counts as executed: writes its
- * entries as after its end. When it resumes it is fetched again. */
-static bool finish_repeated(struct executor *executor, const struct block *block, unsigned at,
-                            unsigned offset, const greg_t *registers)
+bool executor_finish_repeated(struct executor *executor, const struct block *block, unsigned offset,
+                              const void *context_pointer)
 {
+    const ucontext_t *context = context_pointer;
+    const greg_t *registers = context->uc_mcontext.gregs;
+    const unsigned at = executor_pc_map_find(block, offset);
     const struct pc_map_entry *entry = &block->pc_map[at];
     const struct special *special = &block->specials[entry->specials];
     uint32_t *entries = (uint32_t *)(uintptr_t)registers[context_registers[block->pointer]];
@@ -138,7 +139,7 @@ void executor_save(struct executor *executor, const struct block *block, void *c
     thread->stepping_out = false;
     thread->x87_unsettled = 1;
     executor->fault_block = block;
-    executor->fault_instructions = at + finish_repeated(executor, block, at, offset, registers);
+    executor->fault_instructions = at + executor_finish_repeated(executor, block, offset, context);
     if (executor->counts_turns) /* counted, but not executed */
         thread->turn += (int64_t)block->instructions - executor->fault_instructions;
     registers[REG_RIP] = (greg_t)(uintptr_t)exec_return;

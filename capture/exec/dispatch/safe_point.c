@@ -19,6 +19,15 @@ static bool is_whole(const struct block *block, const uint8_t *code)
     return block->pc_map_count > 0 && offset >= entry->traced && offset <= entry->code;
 }
 
+/* Whether a string instruction that has changed code has repetitions left. They belong to it: its
+ * block ends with the instruction. */
+static bool is_repeating(struct executor *executor, const struct block *block, const uint8_t *code,
+                         const void *context)
+{
+    return !executor->thread->interrupt && executor->thread->stepping_out &&
+           executor_finish_repeated(executor, block, (unsigned)(code - block->code), context);
+}
+
 /*
  * In translated code the thread single-steps, by the trap flag, to the next safe point, a few
  * inserted instructions later, or until it leaves translated code. A thread that is about to enter
@@ -33,7 +42,7 @@ bool executor_step_out(struct exec_thread *thread, void *context_pointer)
     bool in_cache = code_cache_holds(executor->cache, code);
     /* outside the cache, a block may be under construction */
     const struct block *block = in_cache ? code_cache_at(executor->cache, code) : NULL;
-    if (block && is_whole(block, code)) {
+    if (block && is_whole(block, code) && !is_repeating(executor, block, code, context)) {
         executor_save(executor, block, context,
                       (struct executor_stop){.reason = EXECUTOR_INTERRUPTED});
         return false;

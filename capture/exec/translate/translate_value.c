@@ -45,7 +45,7 @@ static unsigned take_slots(struct translator *translator, unsigned bytes)
     return slot;
 }
 
-/* Notes where the value is. translate_value_before() has counted the instructions. */
+/* Notes where the value of the block's instruction is. */
 static void note_value(struct translator *translator, unsigned instruction, unsigned slot,
                        unsigned offset)
 {

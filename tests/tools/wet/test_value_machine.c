@@ -8,6 +8,7 @@
 #include "tools/wet/value_integer.h"
 #include "tools/wet/value_vector.h"
 
+#include <cpuid.h>
 #include <signal.h>
 #include <stdio.h>
 
@@ -89,11 +90,17 @@ static void find_value(const struct fixture *fixture, const struct trial *trial,
         }
 }
 
+static bool has_lzcnt(void)
+{
+    unsigned a, b, c, d;
+    return __get_cpuid(0x80000001, &a, &b, &c, &d) && c >> 5 & 1;
+}
+
 static bool is_interesting(const struct value_rule *rule)
 {
     if ((rule->operation == VALUE_SHLD || rule->operation == VALUE_SHRD) && rule->width == 2)
         return false; /* perhaps undefined */
-    if ((rule->operation == VALUE_LZCNT && !__builtin_cpu_supports("lzcnt")) ||
+    if ((rule->operation == VALUE_LZCNT && !has_lzcnt()) ||
         (rule->operation == VALUE_TZCNT && !__builtin_cpu_supports("bmi")))
         return false; /* older processors execute bsr and bsf */
     return rule->operation > VALUE_UNKNOWN && rule->operation != VALUE_SYSTEM_CALL &&
@@ -189,6 +196,97 @@ static void test_random_instructions(void)
     exec_rig_end(&fixture.rig);
 }
 
-static const struct test_case cases[] = {{"random instructions", test_random_instructions},
-                                         {NULL, NULL}};
+/* --- flags -------------------------------------------------------------------------------------
+ */
+
+/* One operation of rax (and rbx) of some width, and one that reads its flags and writes rcx. */
+static unsigned make_pair(uint8_t *code, uint64_t *random, unsigned *first)
+{
+    static const uint8_t binary[] = {0x00, 0x28, 0x20, 0x08, 0x30, 0x38, 0x84, 0x10, 0x18};
+    static const uint8_t unary[] = {0xc0, 0xc8}; /* inc, dec */
+    const unsigned width = (unsigned)random_below(random, 4),
+                   which = (unsigned)random_below(random, 12);
+    unsigned size = 0;
+    if (width == 1)
+        code[size++] = 0x66;
+    if (width == 3)
+        code[size++] = 0x48;
+    if (which < sizeof binary) {
+        code[size++] = binary[which] | (width != 0);
+        code[size++] = 0xd8;
+    } else if (which < sizeof binary + sizeof unary) {
+        code[size++] = 0xfe | (width != 0);
+        code[size++] = unary[which - sizeof binary];
+    } else { /* neg */
+        code[size++] = 0xf6 | (width != 0);
+        code[size++] = 0xd8;
+    }
+    *first = size;
+    if (random_one_in(random, 4)) { /* adc or sbb */
+        code[size++] = random_one_in(random, 2) ? 0x11 : 0x19;
+        code[size++] = 0xd1;
+    } else {
+        code[size++] = 0x0f;
+        code[size++] = 0x90 | (uint8_t)random_below(random, 16);
+        code[size++] = 0xc1;
+    }
+    code[size] = INT3;
+    return size;
+}
+
+static uint64_t random_operand(uint64_t *random)
+{
+    static const uint64_t edges[] = {
+        0,         1,          0x7f,       0x80,      0x7fff,
+        0x8000,    0x7fffffff, 0x80000000, INT64_MAX, (uint64_t)INT64_MAX + 1,
+        UINT64_MAX};
+    return random_one_in(random, 2) ? edges[random_below(random, sizeof edges / sizeof *edges)]
+                                    : random_next(random);
+}
+
+static void test_flags(void)
+{
+    static struct fixture fixture;
+    static struct trial trial;
+    unsigned wrong = 0;
+    fixture.random = random_seed(6);
+    fixture.machine.thread = &fixture.thread;
+    CU_ASSERT_FATAL(exec_rig_begin(&fixture.rig, EXEC_TRACE_NONE, false, 0, 4 << 20));
+    CU_ASSERT_EQUAL_FATAL(value_memory_init(&fixture.machine.memory), 0);
+    for (unsigned i = 0; i < 6000; i++) {
+        struct value_rule rules[2];
+        unsigned first;
+        const unsigned size = make_pair(fixture.rig.code, &fixture.random, &first);
+        for (unsigned at = 0; at < 2; at++) {
+            struct decode_instruction instruction;
+            decode(&instruction, fixture.rig.code + (at ? first : 0), at ? size - first : first,
+                   EXEC_RIG_CODE + (at ? first : 0));
+            data_flow_of(&trial.flow, &instruction);
+            value_rule_make(&rules[at], &instruction, &trial.flow);
+        }
+        value_rules_join(rules, 2);
+        random_machine(&trial.before, &fixture.random);
+        trial.before.rip = EXEC_RIG_CODE;
+        trial.before.registers[DECODE_RAX] = random_operand(&fixture.random);
+        trial.before.registers[DECODE_RBX] = random_operand(&fixture.random);
+        trial.before.registers[DECODE_RCX] = random_operand(&fixture.random);
+        load(&fixture, &trial);
+        trial.after = trial.before;
+        CU_ASSERT_EQUAL_FATAL(native_run(&trial.after, NULL, NULL).signal, SIGTRAP);
+        for (unsigned at = 0; at < 2; at++) {
+            const uint64_t guess = value_machine_guess(&fixture.machine, &rules[at]);
+            if (rules[at].size != 0)
+                value_machine_settle(&fixture.machine, &rules[at],
+                                     value_cut(guess, rules[at].size));
+        }
+        wrong += memcmp(fixture.thread.registers, trial.after.registers,
+                        sizeof trial.after.registers) != 0;
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    value_memory_clear(&fixture.machine.memory);
+    exec_rig_end(&fixture.rig);
+}
+
+static const struct test_case cases[] = {
+    {"random instructions", test_random_instructions}, {"flags", test_flags}, {NULL, NULL}};
 TEST_SUITE_XSAVE(value_machine, cases)

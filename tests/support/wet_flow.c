@@ -366,6 +366,15 @@ static void find_definitions(struct wet_flow *flow, const struct random_instruct
 
 /* --- values ----------------------------------------------------------------------------------- */
 
+/* Elements that may not be written. */
+static bool stores_some(const struct random_instruction *made)
+{
+    const char *name = ZydisMnemonicGetString(made->instruction.mnemonic);
+    const ZydisRegister mask = made->instruction.avx.mask.reg;
+    return (mask != ZYDIS_REGISTER_NONE && mask != ZYDIS_REGISTER_K0) || strstr(name, "maskmov") ||
+           strstr(name, "compress") || strstr(name, "scatter");
+}
+
 static bool set_value(struct wet_flow *flow, const struct random_instruction *made, unsigned index)
 {
     const ZydisDecodedOperand *operand = &made->operands[index];
@@ -379,7 +388,7 @@ static bool set_value(struct wet_flow *flow, const struct random_instruction *ma
     flow->value_first = part.bytes ? (unsigned)__builtin_ctzll(part.bytes) : 0;
     flow->value_size =
         part.kind == WET_MEMORY ? operand->size / 8u : (unsigned)__builtin_popcountll(part.bytes);
-    flow->has_value = flow->value_size <= 64;
+    flow->has_value = flow->value_size <= 64 && !(part.kind == WET_MEMORY && stores_some(made));
     return true;
 }
 

@@ -230,6 +230,18 @@ static bool is_read(const struct random_instruction *made, unsigned index)
     return (operand->actions & READS) != 0;
 }
 
+/* Zydis takes xchg %rax, %r8 with a repeat prefix for pause. */
+static bool is_exchange(const struct random_instruction *made)
+{
+    return made->instruction.mnemonic == ZYDIS_MNEMONIC_PAUSE && made->instruction.raw.rex.B;
+}
+
+static struct wet_flow_part exchanged(const struct random_instruction *made, unsigned number)
+{
+    return (struct wet_flow_part){WET_GENERAL, number,
+                                  first_bytes(made->instruction.operand_width / 8u)};
+}
+
 static void read_flags(struct wet_flow *flow, const struct random_instruction *made)
 {
     uint64_t tested = made->instruction.cpu_flags ? made->instruction.cpu_flags->tested : 0;
@@ -257,6 +269,8 @@ static void find_reads(struct wet_flow *flow, const struct random_instruction *m
                                                                                     : part.bytes);
     }
     read_flags(flow, made);
+    for (unsigned number = 0; number <= 8 && is_exchange(made); number += 8)
+        add_read(flow, WET_GENERAL, number, exchanged(made, number).bytes);
     if (made->instruction.mnemonic == ZYDIS_MNEMONIC_XLAT)
         add_read(flow, WET_GENERAL, 0, 1);
     if (made->instruction.mnemonic == ZYDIS_MNEMONIC_ENTER &&
@@ -267,6 +281,8 @@ static void find_reads(struct wet_flow *flow, const struct random_instruction *m
             add_read(flow, WET_GENERAL, (const unsigned[]){0, 2, 6, 7, 8, 9, 10}[i], 0xff);
     if (is_one_of(made, "fnstsw fnstenv fnsave "))
         add_read(flow, WET_CODES, 0, 1);
+    for (unsigned i = 0; i < 8 && is_one_of(made, "fnsave "); i++)
+        add_read(flow, WET_X87, i, first_bytes(10));
 }
 
 /* --- definitions ------------------------------------------------------------------------------ */
@@ -353,6 +369,11 @@ static void find_definitions(struct wet_flow *flow, const struct random_instruct
         if (pointers_of(made) >> i & 1)
             define(flow, (struct wet_flow_part){WET_GENERAL, i, 0xff}, condition_of(made, i));
     define_flags(flow, made);
+    for (unsigned number = 0; number <= 8 && is_exchange(made); number += 8) {
+        part = exchanged(made, number);
+        widen(made, &part);
+        define(flow, part, WET_ALWAYS);
+    }
     if (made->instruction.mnemonic == ZYDIS_MNEMONIC_SYSCALL)
         define(flow, (struct wet_flow_part){WET_GENERAL, 0, 0xff}, WET_ALWAYS);
     if (is_one_of(made, codes))
@@ -417,6 +438,12 @@ static void find_value(struct wet_flow *flow, const struct random_instruction *m
 {
     if (reads_nothing(made))
         return;
+    if (is_exchange(made)) {
+        flow->has_value = true;
+        flow->value = (struct wet_flow_definition){exchanged(made, 8), WET_ALWAYS};
+        flow->value_size = made->instruction.operand_width / 8u;
+        return;
+    }
     if (made->instruction.mnemonic == ZYDIS_MNEMONIC_SYSCALL) {
         flow->has_value = true;
         flow->value = (struct wet_flow_definition){{WET_GENERAL, 0, 0xff}, WET_ALWAYS};

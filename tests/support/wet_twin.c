@@ -230,6 +230,17 @@ static void add_line(struct port *port, uint64_t reader, const struct writer *wr
     port->count++;
 }
 
+/* Whether an earlier element of a repeated instruction has stored a byte. */
+static bool is_own(const struct wet_twin *twin, unsigned count, uint64_t address)
+{
+    for (unsigned i = 0; i < count; i++) {
+        const struct reference *reference = &twin->references[i];
+        if (reference->write && address - reference->address < reference->size)
+            return true;
+    }
+    return false;
+}
+
 static void read_memory(struct wet_twin *twin, struct instruction *instruction, unsigned port,
                         unsigned number)
 {
@@ -239,9 +250,12 @@ static void read_memory(struct wet_twin *twin, struct instruction *instruction, 
         const struct reference *reference = &twin->references[i];
         if (reference->write || reads++ % ports != number) /* cmps reads in turn */
             continue;
-        for (unsigned byte = 0; byte < reference->size; byte++)
-            add_line(&instruction->ports[port], instruction->instances,
-                     writer_of_byte(twin, (uint64_t)reference->address + byte));
+        for (unsigned byte = 0; byte < reference->size; byte++) {
+            const uint64_t address = (uint64_t)reference->address + byte;
+            if (!is_own(twin, i, address))
+                add_line(&instruction->ports[port], instruction->instances,
+                         writer_of_byte(twin, address));
+        }
     }
 }
 

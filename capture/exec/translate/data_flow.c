@@ -236,8 +236,8 @@ static void add_flags(struct data_flow_making *making)
 /* --- values ------------------------------------------------------------------------------------
  */
 
-static void set_value(struct data_flow_making *making, const struct data_flow_part *part,
-                      unsigned size)
+void data_flow_set_value(struct data_flow_making *making, const struct data_flow_part *part,
+                         unsigned size)
 {
     if (size == 0 || size > LONG_VALUE)
         return;
@@ -258,7 +258,7 @@ static void find_visible_value(struct data_flow_making *making)
             return; /* what is stored */
         if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
             find_definition(making, operand, &part)) {
-            set_value(making, &part, operand->size / 8u);
+            data_flow_set_value(making, &part, operand->size / 8u);
             return;
         }
     }
@@ -289,7 +289,7 @@ static void find_stored_value(struct data_flow_making *making)
         const struct decode_access *access =
             &making->decoded->accesses[flow->definitions[i].number];
         if (!is_masked(access))
-            set_value(making, &flow->definitions[i], access->size);
+            data_flow_set_value(making, &flow->definitions[i], access->size);
         return;
     }
 }
@@ -321,7 +321,7 @@ static void find_hidden_value(struct data_flow_making *making)
         size = making->instruction.address_width / 8u;
     }
     if (best.kind != DATA_FLOW_MEMORY)
-        set_value(making, &best, size);
+        data_flow_set_value(making, &best, size);
 }
 
 /* --- the instruction ---------------------------------------------------------------------------
@@ -337,7 +337,7 @@ static void describe_system_call(struct data_flow_making *making)
     for (size_t i = 0; i < sizeof defines; i++)
         data_flow_define(making, DATA_FLOW_GENERAL, defines[i], DATA_FLOW_BYTES(8),
                          DATA_FLOW_ALWAYS);
-    set_value(making, &making->flow->definitions[0], 8);
+    data_flow_set_value(making, &making->flow->definitions[0], 8);
 }
 
 static void describe(struct data_flow_making *making)
@@ -351,6 +351,7 @@ static void describe(struct data_flow_making *making)
     data_flow_states(making);
     data_flow_x87_rest(making);
     find_visible_value(making);
+    data_flow_other_values(making);
     if (!making->flow->has_value)
         find_stored_value(making);
     if (!making->flow->has_value)

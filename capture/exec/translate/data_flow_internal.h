@@ -27,6 +27,10 @@ void data_flow_read(struct data_flow_making *making, enum data_flow_kind kind, u
 void data_flow_define(struct data_flow_making *making, enum data_flow_kind kind, unsigned number,
                       uint64_t bytes, enum data_flow_condition condition);
 
+/* The value is that of a part, `size` bytes; none if it is too large. */
+void data_flow_set_value(struct data_flow_making *making, const struct data_flow_part *part,
+                         unsigned size);
+
 /* --- x87 and MMX (data_flow_x87.c) -------------------------------------------------------------
  */
 
@@ -61,6 +65,9 @@ bool data_flow_only_writes(const struct data_flow_making *making,
 
 /* Adds operands that Zydis does not name, or of which it names a part. */
 void data_flow_other_operands(struct data_flow_making *making);
+
+/* The values of destinations that Zydis does not name. */
+void data_flow_other_values(struct data_flow_making *making);
 
 /* The flags that the instruction defines, in bits of rflags. */
 uint64_t data_flow_flags(const struct data_flow_making *making);

@@ -192,6 +192,14 @@ void data_flow_other_operands(struct data_flow_making *making)
     }
 }
 
+void data_flow_other_values(struct data_flow_making *making)
+{
+    const struct data_flow *flow = making->flow;
+    const ZydisDecodedInstruction *instruction = &making->instruction;
+    if (instruction->mnemonic == ZYDIS_MNEMONIC_PAUSE && instruction->raw.rex.B)
+        data_flow_set_value(making, &flow->definitions[1], instruction->operand_width / 8u);
+}
+
 /* --- flags -------------------------------------------------------------------------------------
  */
 

@@ -29,6 +29,22 @@
     mov %rax, 4093(%rbx)
     addq $3, 4091(%rbx)
     xchg %rax, 4089(%rbx)
+    # stores that are read by the same instruction
+    mov $cells, %esi
+    lea 3(%rsi), %edi
+    mov $20, %ecx
+    rep movsb
+    lea 40(%rbx), %esi
+    lea 42(%rbx), %edi
+    mov $9, %ecx
+    std
+    rep movsl
+    lea 4(%rbx), %edi
+    lea 8(%rbx), %esi
+    mov $5, %ecx
+    cld
+    rep movsq
+    mov 2(%rbx), %rax
     EXIT
 
     .bss

@@ -39,6 +39,8 @@
     stosq
     cmpsw
     cld
+    addr32 scasb
+    addr32 lodsw
     mov target + 36(%rip), %rax
     mov target + 32(%rip), %rdx
     EXIT

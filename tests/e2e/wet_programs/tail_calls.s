@@ -4,6 +4,7 @@
     mov $4, %ebx
 1:  mov %ebx, %edi
     call first
+    call falling
     add %eax, %ebp
     dec %ebx
     jnz 1b
@@ -23,6 +24,20 @@
     neg %eax
     ret
     END first
+
+    # runs past its end, after a conditional jump
+    FUNCTION falling
+    test $1, %dil
+    jz 1f
+    inc %eax
+1:  dec %edi
+    jg 1b
+    END falling
+
+    FUNCTION further
+    mov %eax, %edx
+    ret
+    END further
 
     FUNCTION second
     mov $7, %ecx

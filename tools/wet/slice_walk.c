@@ -1,9 +1,11 @@
 #include "tools/wet/slice_walk.h"
 
 #include "formats/base/grow.h"
+#include "formats/base/thread.h"
 #include "tools/wet/slice_live.h"
 #include "tools/wet/slice_pass.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #define NUMBER_NONE UINT64_MAX
@@ -22,6 +24,20 @@ struct walk_cursor {
     uint64_t needed; /* number of needed instances */
 };
 
+/* A chunk that is passed forwards, while the walk is in the one after it. */
+struct stage {
+    struct slice_pass pass;
+    struct slice_labels *labels;
+    struct slice_record record;
+    uint64_t *starts; /* by id: instances before the chunk */
+    size_t chunk;
+    struct slice_state *state; /* at its begin */
+    bool is_running;           /* in a thread of its own */
+    pthread_t thread;
+    int result; /* of the pass */
+    struct bt_error error;
+};
+
 struct walk {
     struct wet_trace *trace;
     const struct slice_settings *settings;
@@ -29,11 +45,9 @@ struct walk {
     bool has_links; /* distances are wanted */
     uint32_t depth;
     struct slice_code code;
-    struct slice_pass pass;
-    struct slice_labels *labels;
-    struct slice_record record;
+    struct stage stages[2];
+    struct stage *at;           /* that of the chunk that the walk is in */
     struct slice_state *states; /* by chunk: at its begin */
-    uint64_t *starts;           /* by id: instances before the chunk */
 
     /* what is needed */
     struct walk_thread **threads;
@@ -234,8 +248,8 @@ static int keep(struct walk *walk, const struct execution *one, struct slice_lin
 static inline int need_label(struct walk *walk, const struct execution *one, uint32_t port,
                              struct slice_link *link)
 {
-    const uint64_t *counts = walk->pass.counts;
-    const struct slice_segment *segment = slice_labels_find(walk->labels, port, one->instance);
+    const uint64_t *counts = walk->at->pass.counts;
+    const struct slice_segment *segment = slice_labels_find(walk->at->labels, port, one->instance);
     int result = 0;
     if (!segment)
         return 0;
@@ -250,7 +264,7 @@ static inline int need_label(struct walk *walk, const struct execution *one, uin
                                                .first = slice_segment_writer(segment, one->instance,
                                                                              counts),
                                                .count = 1}
-                        : slice_segment_range(walk->labels, segment, i, one->instance, counts);
+                        : slice_segment_range(walk->at->labels, segment, i, one->instance, counts);
         const uint64_t most = counts[writers.id];
         result = writers.count > most || writers.first > most - writers.count
                      ? BT_DATA
@@ -323,8 +337,8 @@ static inline int define(struct walk *walk, const struct execution *one, struct 
         if (!(one->live->bytes[reg] & parts[i].bytes))
             continue;
         if (parts[i].is_conditional && outcome < 0) {
-            outcome =
-                slice_labels_outcome(walk->labels, one->id, one->instance - walk->starts[one->id]);
+            outcome = slice_labels_outcome(walk->at->labels, one->id,
+                                           one->instance - walk->at->starts[one->id]);
             if (outcome < 0)
                 return outcome;
         }
@@ -375,7 +389,7 @@ static int undo_instructions(struct walk *walk, const struct slice_block *block,
 {
     const struct slice_section *sections = walk->code.sections + block->first_section;
     const struct wet_instance *controls =
-        walk->settings->data ? NULL : walk->record.controls + walk->control;
+        walk->settings->data ? NULL : walk->at->record.controls + walk->control;
     unsigned section = block->section_count - 1u;
     bool is_decided = false; /* the section's branch is needed already */
     struct execution one = {.live = &walk->threads[walk->thread]->live};
@@ -388,7 +402,7 @@ static int undo_instructions(struct walk *walk, const struct slice_block *block,
         if (!(one.live->registers & walk->code.operations[one.id].defines) &&
             walk->cursors[one.id].needed == 0)
             continue;
-        one.instance = walk->pass.counts[one.id] - 1;
+        one.instance = walk->at->pass.counts[one.id] - 1;
         one.top = tops[i];
         one.top_after = tops[i + 1];
         one.control = controls && !is_decided ? &controls[section] : NULL;
@@ -411,11 +425,11 @@ static int undo_block(struct walk *walk, uint32_t number)
     if (!walk->settings->data)
         walk->control -= block->section_count;
     if (block->has_x87)
-        find_tops(walk, ids, count, walk->record.tops[--walk->top], tops);
+        find_tops(walk, ids, count, walk->at->record.tops[--walk->top], tops);
     if ((walk->threads[walk->thread]->live.registers & block->defines) || walk->watched[number])
         result = undo_instructions(walk, block, ids, count, block->has_x87 ? tops : no_tops);
     for (uint32_t i = 0; i < count; i++)
-        walk->pass.counts[ids[i]]--;
+        walk->at->pass.counts[ids[i]]--;
     return result;
 }
 
@@ -487,7 +501,7 @@ static void undo_gap(struct walk *walk)
 
 static int undo_event(struct walk *walk, enum wet_event kind)
 {
-    const struct slice_event *event = &walk->record.events[--walk->event];
+    const struct slice_event *event = &walk->at->record.events[--walk->event];
     switch (kind) {
     case WET_EVENT_SWITCH:
         walk->thread = event->thread;
@@ -511,7 +525,7 @@ static int undo_event(struct walk *walk, enum wet_event kind)
 
 static int walk_chunk(struct walk *walk)
 {
-    const struct slice_record *record = &walk->record;
+    const struct slice_record *record = &walk->at->record;
     int result = 0;
     walk->thread = record->thread;
     walk->event = record->event_count;
@@ -545,7 +559,7 @@ static void count_chunk(const struct walk *walk, size_t chunk, bool adds, uint64
 static size_t last_chunk(struct walk *walk, const struct slice_criterion *criterion)
 {
     const struct wet_file *file = &walk->trace->file;
-    uint64_t *counts = walk->starts; /* by id, before the chunk */
+    uint64_t *counts = walk->stages[0].starts; /* by id, before the chunk */
     size_t last = 0;
     if (criterion->is_fault || criterion->is_end)
         return file->place_count - 1;
@@ -609,7 +623,7 @@ static struct wet_instance fault_control(struct walk *walk, struct slice_thread 
 static int need_fault(struct walk *walk)
 {
     const struct wet_closing *closing = &walk->trace->file.closing;
-    const struct slice_state *state = &walk->pass.state;
+    const struct slice_state *state = &walk->at->pass.state;
     struct decode_instruction decoded;
     struct data_flow flow;
     struct walk_thread *thread = thread_of(walk, closing->thread);
@@ -634,9 +648,9 @@ static int need_fault(struct walk *walk)
 static int need_end(struct walk *walk)
 {
     const struct wet_file *file = &walk->trace->file;
-    const struct slice_state *state = &walk->pass.state;
+    const struct slice_state *state = &walk->at->pass.state;
     const struct slice_link link = {.kind = SLICE_CRITERION};
-    const uint32_t number = file->is_closed ? file->closing.thread : walk->pass.thread;
+    const uint32_t number = file->is_closed ? file->closing.thread : walk->at->pass.thread;
     if (number >= state->count || !state->threads[number] || !state->threads[number]->last.id)
         return 0;
     walk->result->criterion = state->threads[number]->last;
@@ -678,62 +692,127 @@ static int find_states(struct walk *walk, size_t last, struct bt_error *error)
 {
     int result = 0;
     for (size_t chunk = 0; chunk <= last && result == 0; chunk++) {
-        if (slice_pass_save(&walk->pass, &walk->states[chunk]) < 0)
+        if (slice_pass_save(&walk->stages[0].pass, &walk->states[chunk]) < 0)
             return bt_fail(error, BT_MEMORY, "no memory for the states of the program");
         show(walk, chunk, 3 * (last + 1));
         if (chunk < last)
-            result = slice_pass_chunk(&walk->pass, chunk, NULL, error);
+            result = slice_pass_chunk(&walk->stages[0].pass, chunk, NULL, error);
     }
     return result;
+}
+
+static void *run_stage(void *context)
+{
+    struct stage *stage = context;
+    slice_pass_restore(&stage->pass, stage->state);
+    stage->result = slice_pass_chunk(&stage->pass, stage->chunk, &stage->record, &stage->error);
+    return NULL;
+}
+
+static void *run_thread(void *context)
+{
+    thread_set_name("slice-pass");
+    return run_stage(context);
+}
+
+/* Passes a chunk in a thread of its own if possible. The stage's counts are those at its begin. */
+static void start(struct walk *walk, struct stage *stage, size_t chunk)
+{
+    stage->chunk = chunk;
+    stage->state = &walk->states[chunk];
+    memcpy(stage->starts, stage->pass.counts,
+           walk->trace->file.code.instruction_count * sizeof *stage->starts);
+    stage->is_running = pthread_create(&stage->thread, NULL, run_thread, stage) == 0;
+    if (!stage->is_running)
+        run_stage(stage);
+}
+
+static void await(struct stage *stage)
+{
+    if (stage->is_running)
+        pthread_join(stage->thread, NULL);
+    stage->is_running = false;
+}
+
+/* Starts the pass of the chunk before that of the current stage. */
+static void start_before(struct walk *walk, struct stage *next)
+{
+    const size_t ids = walk->trace->file.code.instruction_count, chunk = walk->at->chunk - 1;
+    memcpy(next->pass.counts, walk->at->starts, ids * sizeof *next->pass.counts);
+    count_chunk(walk, chunk, false, next->pass.counts);
+    start(walk, next, chunk);
+}
+
+/* Walks back through the chunk of the current stage, which is passed. */
+static int walk_stage(struct walk *walk, const struct slice_criterion *criterion, size_t last,
+                      struct bt_error *error)
+{
+    const size_t chunk = walk->at->chunk;
+    int result = chunk == last ? begin(walk, criterion) : 0;
+    if (result == 0)
+        result = walk_chunk(walk);
+    if (result < 0)
+        return bt_fail(error, result, "chunk %zu: %s", chunk + 1,
+                       result == BT_MEMORY ? "no memory for the slice: limit it with --depth"
+                                           : "it is damaged: labels contradict themselves");
+    show(walk, last + 1 + 2 * (last + 1 - chunk), 3 * (last + 1));
+    return 0;
 }
 
 static int walk_back(struct walk *walk, const struct slice_criterion *criterion, size_t last,
                      struct bt_error *error)
 {
     const size_t ids = walk->trace->file.code.instruction_count;
+    struct stage *next = &walk->stages[0];
     int result = 0;
-    memset(walk->pass.counts, 0, ids * sizeof *walk->pass.counts);
+    memset(next->pass.counts, 0, ids * sizeof *next->pass.counts);
     for (size_t chunk = 0; chunk < last; chunk++)
-        count_chunk(walk, chunk, true, walk->pass.counts);
-    for (size_t chunk = last + 1; chunk-- > 0 && result == 0;) {
-        if (chunk < last)
-            count_chunk(walk, chunk, false, walk->pass.counts);
-        memcpy(walk->starts, walk->pass.counts, ids * sizeof *walk->starts);
-        slice_pass_restore(&walk->pass, &walk->states[chunk]);
-        result = slice_pass_chunk(&walk->pass, chunk, &walk->record, error);
-        if (result < 0)
-            return result;
-        if (chunk == last)
-            result = begin(walk, criterion);
-        if (result == 0)
-            result = walk_chunk(walk);
-        if (result < 0)
-            return bt_fail(error, result, "chunk %zu: %s", chunk + 1,
-                           result == BT_MEMORY ? "no memory for the slice: limit it with --depth"
-                                               : "it is damaged: labels contradict themselves");
-        show(walk, last + 1 + 2 * (last + 1 - chunk), 3 * (last + 1));
+        count_chunk(walk, chunk, true, next->pass.counts);
+    start(walk, next, last);
+    for (size_t left = last + 1; left > 0 && result == 0; left--) {
+        walk->at = next;
+        next = next == &walk->stages[0] ? &walk->stages[1] : &walk->stages[0];
+        await(walk->at);
+        if (walk->at->result < 0) {
+            *error = walk->at->error;
+            return walk->at->result;
+        }
+        if (left > 1)
+            start_before(walk, next);
+        result = walk_stage(walk, criterion, last, error);
         if (is_done(walk))
             break;
     }
-    return 0;
+    await(next);
+    return result;
+}
+
+static int allocate_stage(struct walk *walk, struct stage *stage)
+{
+    const size_t ids = walk->trace->file.code.instruction_count;
+    stage->labels = slice_labels_new(walk->trace);
+    stage->starts = calloc(ids + 1, sizeof *stage->starts);
+    if (!stage->labels || !stage->starts)
+        return BT_MEMORY;
+    return slice_pass_init(&stage->pass, walk->trace, &walk->code, stage->labels,
+                           !walk->settings->data);
 }
 
 static int allocate(struct walk *walk)
 {
     const struct wet_file *file = &walk->trace->file;
     const size_t ids = file->code.instruction_count;
-    walk->labels = slice_labels_new(walk->trace);
     walk->states = calloc(file->place_count + 1, sizeof *walk->states);
-    walk->starts = calloc(ids + 1, sizeof *walk->starts);
     walk->cursors = malloc((ids + 1) * sizeof *walk->cursors);
     walk->watched = calloc(file->code.block_count + 1, sizeof *walk->watched);
-    if (!walk->labels || !walk->states || !walk->starts || !walk->cursors || !walk->watched ||
+    if (!walk->states || !walk->cursors || !walk->watched ||
         slice_code_make(&walk->code, walk->trace) < 0)
         return BT_MEMORY;
     for (size_t id = 0; id < ids; id++)
         walk->cursors[id] = (struct walk_cursor){.number = NUMBER_NONE, .page = SLICE_PAGE_NONE};
-    return slice_pass_init(&walk->pass, walk->trace, &walk->code, walk->labels,
-                           !walk->settings->data);
+    return allocate_stage(walk, &walk->stages[0]) < 0 || allocate_stage(walk, &walk->stages[1]) < 0
+               ? BT_MEMORY
+               : 0;
 }
 
 static void clear(struct walk *walk)
@@ -741,14 +820,16 @@ static void clear(struct walk *walk)
     for (size_t i = 0; walk->states && i < walk->trace->file.place_count; i++)
         slice_state_clear(&walk->states[i]);
     free(walk->states);
-    slice_pass_clear(&walk->pass);
-    slice_record_clear(&walk->record);
-    slice_labels_free(walk->labels);
+    for (unsigned i = 0; i < 2; i++) {
+        slice_pass_clear(&walk->stages[i].pass);
+        slice_record_clear(&walk->stages[i].record);
+        slice_labels_free(walk->stages[i].labels);
+        free(walk->stages[i].starts);
+    }
     slice_code_clear(&walk->code);
     clear_threads(walk);
     slice_set_clear(&walk->needs);
     slice_map_clear(&walk->links);
-    free(walk->starts);
     free(walk->cursors);
     free(walk->watched);
 }

@@ -93,6 +93,34 @@ static void describe_block(struct slice_code *code, const struct wet_trace *trac
     }
 }
 
+/* Lists the registers that a block touches, each once. 0 or BT_MEMORY. */
+static int list_touched(struct slice_code *code, const struct wet_code *from, uint32_t number)
+{
+    struct slice_block *to = &code->blocks[number];
+    bool seen[WET_REGISTERS] = {false};
+    uint8_t *larger =
+        grow_array(code->touched, &code->touched_capacity, code->touched_count + WET_REGISTERS, 1);
+    if (!larger)
+        return BT_MEMORY;
+    code->touched = larger;
+    to->first_touched = (uint32_t)code->touched_count;
+    to->is_regular = !to->has_x87;
+    for (uint32_t i = 0; i < from->blocks[number].count; i++) {
+        const struct slice_operation *one = &code->operations[wet_code_ids(from, number)[i]];
+        to->memory |= (uint64_t)(one->memory_ports > 0) << i;
+        for (int k = 0; k < one->definitions + one->reads; k++) {
+            const struct slice_part *part = &code->parts[one->first + (uint32_t)k];
+            to->is_regular &= !part->is_conditional && part->reg < 63;
+            if (part->is_x87 || seen[part->reg])
+                continue;
+            seen[part->reg] = true;
+            larger[code->touched_count++] = part->reg;
+            to->touched_count++;
+        }
+    }
+    return 0;
+}
+
 static void list_blocks(struct slice_code *code, const struct wet_code *from)
 {
     uint32_t *first = code->first_block;
@@ -101,8 +129,11 @@ static void list_blocks(struct slice_code *code, const struct wet_code *from)
     for (size_t id = 0; id < from->instruction_count; id++)
         first[id + 1] += first[id];
     for (uint32_t number = 1; number < from->block_count; number++)
-        for (uint32_t i = 0; i < from->blocks[number].count; i++)
-            code->blocks_of[first[wet_code_ids(from, number)[i]]++] = number;
+        for (uint32_t i = 0; i < from->blocks[number].count; i++) {
+            const uint32_t at = first[wet_code_ids(from, number)[i]]++;
+            code->blocks_of[at] = number;
+            code->positions[at] = (uint8_t)i;
+        }
     for (size_t id = from->instruction_count; id > 0; id--)
         first[id] = first[id - 1];
     first[0] = 0;
@@ -131,15 +162,19 @@ int slice_code_make(struct slice_code *code, const struct wet_trace *trace)
         .sections = malloc((from->id_count + 1) * sizeof *code->sections),
         .operations = calloc(from->instruction_count + 1, sizeof *code->operations),
         .first_block = calloc(from->instruction_count + 2, sizeof *code->first_block),
-        .blocks_of = malloc((from->id_count + 1) * sizeof *code->blocks_of)};
+        .blocks_of = malloc((from->id_count + 1) * sizeof *code->blocks_of),
+        .positions = malloc(from->id_count + 1)};
     if (!code->blocks || !code->sections || !code->operations || !code->first_block ||
-        !code->blocks_of)
+        !code->blocks_of || !code->positions)
         return BT_MEMORY;
     for (uint32_t id = 1; id < from->instruction_count; id++)
         if (describe_operation(code, trace, id) < 0)
             return BT_MEMORY;
-    for (uint32_t number = 1; number < from->block_count; number++)
+    for (uint32_t number = 1; number < from->block_count; number++) {
         describe_block(code, trace, number, &section);
+        if (list_touched(code, from, number) < 0)
+            return BT_MEMORY;
+    }
     list_blocks(code, from);
     code->ends_are_ends = find_ends(code, from);
     return 0;
@@ -153,5 +188,7 @@ void slice_code_clear(struct slice_code *code)
     free(code->parts);
     free(code->first_block);
     free(code->blocks_of);
+    free(code->positions);
+    free(code->touched);
     *code = (struct slice_code){.blocks = NULL};
 }

@@ -49,6 +49,10 @@ struct slice_block {
     uint8_t section_count;
     bool has_x87;    /* it depends on the top of the x87 stack, or moves it */
     bool has_memory; /* some instruction has memory ports */
+    bool is_regular; /* its effect on needs depends on the needs only: no x87, no conditions */
+    uint32_t first_touched; /* registers that it reads or defines, in slice_code.touched */
+    uint8_t touched_count;
+    uint64_t memory; /* positions of instructions with memory ports */
     bool is_plain;   /* its end neither calls nor decides */
     uint8_t kind;    /* enum decode_kind of the last instruction */
 };
@@ -62,6 +66,9 @@ struct slice_code {
     uint32_t *first_block; /* by id: blocks with the instruction are blocks_of[first_block[id]] to
                               [first_block[id + 1] - 1] */
     uint32_t *blocks_of;
+    uint8_t *positions; /* of the instruction in each of these blocks */
+    uint8_t *touched;
+    size_t touched_count, touched_capacity;
     bool ends_are_ends; /* no block's last instruction is in the middle of another one */
 };
 

@@ -24,6 +24,15 @@ struct walk_cursor {
     uint64_t needed; /* number of needed instances */
 };
 
+/* What the last execution of a block did that was not as the one before it: the same needs have the
+ * same effect. */
+struct pattern {
+    uint64_t needed;  /* positions whose instances were needed */
+    uint64_t members; /* positions that joined the slice */
+    uint64_t repeats; /* executions that did the same, and are not counted by id yet */
+    bool is_known;
+};
+
 /* A chunk that is passed forwards, while the walk is in the one after it. */
 struct stage {
     struct slice_pass pass;
@@ -53,7 +62,9 @@ struct walk {
     struct walk_thread **threads;
     size_t thread_count, thread_capacity;
     struct walk_cursor *cursors; /* by id */
-    bool *watched;               /* by block: it may have needed instances */
+    uint64_t *watched;           /* by block: positions that may have needed instances */
+    struct pattern *patterns;    /* by block; NULL: not used */
+    uint64_t *before, *after;    /* of patterns: needed bytes, as slice_code.touched */
     struct slice_set needs;
     uint64_t needed; /* number of instances */
     struct slice_map links;
@@ -125,7 +136,7 @@ static void watch(struct walk *walk, uint32_t id)
     const struct slice_code *code = &walk->code;
     walk->cursors[id].is_watched = true;
     for (uint32_t i = code->first_block[id]; i < code->first_block[id + 1]; i++)
-        walk->watched[code->blocks_of[i]] = true;
+        walk->watched[code->blocks_of[i]] |= UINT64_C(1) << code->positions[i];
 }
 
 /* Watches the blocks that have needed instances, and no others. */
@@ -217,6 +228,8 @@ struct execution {
     uint64_t instance;
     uint8_t top, top_after; /* of x87's stack */
     struct slice_live *live;
+    bool is_needed;                     /* is known to be needed */
+    bool has_memory;                    /* what wrote the memory that it reads is needed already */
     const struct wet_instance *control; /* what decided about it; NULL: need not be considered */
 };
 
@@ -273,6 +286,16 @@ static inline int need_label(struct walk *walk, const struct execution *one, uin
     return result;
 }
 
+static inline int need_memory(struct walk *walk, const struct execution *one,
+                              struct slice_link *link)
+{
+    const uint32_t port = walk->trace->first_port[one->id];
+    int result = 0;
+    for (unsigned i = 0; i < walk->code.operations[one->id].memory_ports && result == 0; i++)
+        result = need_label(walk, one, port + i, link);
+    return result;
+}
+
 /* What a member of the slice depends on is needed. link: of those, NULL: distances are not
  * wanted. */
 static inline int need_ports(struct walk *walk, const struct execution *one,
@@ -280,7 +303,6 @@ static inline int need_ports(struct walk *walk, const struct execution *one,
 {
     const struct slice_operation *operation = &walk->code.operations[one->id];
     const struct slice_part *parts = walk->code.parts + operation->first + operation->definitions;
-    const uint32_t port = walk->trace->first_port[one->id];
     int result = 0;
     for (unsigned i = 0; i < operation->reads && result == 0; i++) {
         const unsigned reg = slice_part_register(&parts[i], one->top);
@@ -293,8 +315,8 @@ static inline int need_ports(struct walk *walk, const struct execution *one,
     }
     if (link)
         link->kind = SLICE_MEMORY;
-    for (unsigned i = 0; i < operation->memory_ports && result == 0; i++)
-        result = need_label(walk, one, port + i, link);
+    if (result == 0 && !one->has_memory)
+        result = need_memory(walk, one, link);
     if (result < 0 || !one->control || !one->control->id)
         return result;
     if (!link)
@@ -350,14 +372,16 @@ static inline int define(struct walk *walk, const struct execution *one, struct 
 }
 
 /* 1: the instruction is a member of the slice; 0 or a negative code. */
-static inline int undo_instruction(struct walk *walk, const struct execution *one)
+static inline int undo_instruction(struct walk *walk, struct execution *one)
 {
     struct slice_link best = {.distance = UINT32_MAX};
     int found = define(walk, one, &best);
     if (found < 0)
         return found;
-    if (walk->cursors[one->id].needed > 0 && take(walk, one->id, one->instance)) {
+    if (one->is_needed ||
+        (walk->cursors[one->id].needed > 0 && take(walk, one->id, one->instance))) {
         found = 1;
+        one->is_needed = true;
         if (walk->has_links) {
             const struct slice_link *link = slice_map_find(
                 &walk->links, (struct wet_instance){.id = one->id, .instance = one->instance});
@@ -383,9 +407,15 @@ static void find_tops(const struct walk *walk, const uint32_t *ids, uint32_t cou
     }
 }
 
-/* Undoes the instructions of a block, of which some may be in the slice. */
+/*
+ * Undoes the instructions of a block, of which some may be in the slice. done: the lowest position
+ * for which *needed says whether the instance is needed, perhaps the number of instructions; those
+ * after it have needed what wrote memory. *needed becomes that of all, *members the positions that
+ * joined.
+ */
 static int undo_instructions(struct walk *walk, const struct slice_block *block,
-                             const uint32_t *ids, uint32_t count, const uint8_t *tops)
+                             const uint32_t *ids, uint32_t count, const uint8_t *tops,
+                             uint32_t done, uint64_t *needed, uint64_t *members)
 {
     const struct slice_section *sections = walk->code.sections + block->first_section;
     const struct wet_instance *controls =
@@ -399,19 +429,141 @@ static int undo_instructions(struct walk *walk, const struct slice_block *block,
             section--;
             is_decided = false;
         }
-        if (!(one.live->registers & walk->code.operations[one.id].defines) &&
+        one.is_needed = i >= done && *needed >> i & 1;
+        if (!(one.live->registers & walk->code.operations[one.id].defines) && !one.is_needed &&
             walk->cursors[one.id].needed == 0)
             continue;
         one.instance = walk->at->pass.counts[one.id] - 1;
         one.top = tops[i];
         one.top_after = tops[i + 1];
+        one.has_memory = i > done;
         one.control = controls && !is_decided ? &controls[section] : NULL;
         const int result = undo_instruction(walk, &one);
         if (result < 0)
             return result;
+        *members |= (uint64_t)result << i;
+        *needed |= (uint64_t)one.is_needed << i;
         is_decided |= result > 0 && !walk->has_links;
     }
     return 0;
+}
+
+/* --- patterns ----------------------------------------------------------------------------------
+ */
+
+/* Counts the repetitions of a pattern by id. */
+static void count_repeats(struct walk *walk, uint32_t number)
+{
+    struct pattern *pattern = &walk->patterns[number];
+    const uint32_t *ids = wet_code_ids(&walk->trace->file.code, number);
+    for (uint64_t left = pattern->members; left; left &= left - 1)
+        walk->result->counts[ids[__builtin_ctzll(left)]] += pattern->repeats;
+    pattern->repeats = 0;
+}
+
+static bool is_repeated(const struct walk *walk, const struct slice_block *block, uint32_t number,
+                        const struct slice_live *live)
+{
+    const uint8_t *touched = walk->code.touched + block->first_touched;
+    const uint64_t *before = walk->before + block->first_touched;
+    bool same = walk->patterns[number].is_known;
+    for (unsigned i = 0; i < block->touched_count && same; i++)
+        same = live->bytes[touched[i]] == before[i];
+    return same;
+}
+
+static void set_live(struct slice_live *live, unsigned reg, uint64_t bytes)
+{
+    live->bytes[reg] = bytes;
+    if (bytes)
+        live->registers |= slice_register_bit(reg);
+    else
+        live->registers &= ~slice_register_bit(reg);
+}
+
+/*
+ * Does what the pattern says of memory and needed instances, from the last position on, as long as
+ * the needed instances are the pattern's. *done: the position where they are not, -1: none;
+ * *needed: those from there on.
+ */
+static int repeat_positions(struct walk *walk, const struct slice_block *block, uint32_t number,
+                            int *done, uint64_t *needed)
+{
+    const struct pattern *pattern = &walk->patterns[number];
+    const uint32_t *ids = wet_code_ids(&walk->trace->file.code, number);
+    const uint64_t reads = pattern->members & block->memory;
+    uint64_t below = UINT64_MAX;
+    for (;;) {
+        /* what is watched may increase: an instruction may read what one before it wrote */
+        const uint64_t left = (reads | walk->watched[number] | pattern->needed) & below;
+        if (!left)
+            break;
+        const int position = 63 - __builtin_clzll(left);
+        const uint64_t bit = UINT64_C(1) << position;
+        const struct execution one = {.id = ids[position],
+                                      .instance = walk->at->pass.counts[ids[position]] - 1};
+        below = bit - 1;
+        if (walk->cursors[one.id].needed > 0 && take(walk, one.id, one.instance))
+            *needed |= bit;
+        if ((*needed ^ pattern->needed) & bit) {
+            *done = position;
+            return 0;
+        }
+        const int result = reads & bit ? need_memory(walk, &one, NULL) : 0;
+        if (result < 0)
+            return result;
+    }
+    return 0;
+}
+
+/* The rest of what a repeated pattern does. */
+static int repeat_registers(struct walk *walk, const struct slice_block *block, uint32_t number,
+                            struct slice_live *live)
+{
+    struct pattern *pattern = &walk->patterns[number];
+    const struct slice_section *sections = walk->code.sections + block->first_section;
+    uint64_t members = pattern->members;
+    int result = 0;
+    for (unsigned i = 0; i < block->touched_count; i++)
+        set_live(live, walk->code.touched[block->first_touched + i],
+                 walk->after[block->first_touched + i]);
+    for (unsigned i = block->section_count; !walk->settings->data && i-- > 0 && result == 0;) {
+        const struct wet_instance *control = &walk->at->record.controls[walk->control + i];
+        if (members >> sections[i].position && control->id)
+            result = need_instance(walk, control->id, control->instance);
+        members &= (UINT64_C(1) << sections[i].position) - 1;
+    }
+    pattern->repeats++;
+    walk->result->instances += (uint64_t)__builtin_popcountll(pattern->members);
+    return result;
+}
+
+/* Undoes a regular block: as the last time, if what is needed is the same. */
+static int undo_regular(struct walk *walk, const struct slice_block *block, uint32_t number,
+                        const uint8_t *tops)
+{
+    const struct wet_code *code = &walk->trace->file.code;
+    struct slice_live *live = &walk->threads[walk->thread]->live;
+    struct pattern *pattern = &walk->patterns[number];
+    const uint32_t count = code->blocks[number].count;
+    const uint8_t *touched = walk->code.touched + block->first_touched;
+    uint64_t needed = 0;
+    int done = -1, result = 0;
+    if (is_repeated(walk, block, number, live)) {
+        result = repeat_positions(walk, block, number, &done, &needed);
+        if (result < 0 || done < 0)
+            return result < 0 ? result : repeat_registers(walk, block, number, live);
+    }
+    count_repeats(walk, number);
+    for (unsigned i = 0; i < block->touched_count; i++)
+        walk->before[block->first_touched + i] = live->bytes[touched[i]];
+    *pattern = (struct pattern){.is_known = true, .needed = needed};
+    result =
+        undo_instructions(walk, block, wet_code_ids(code, number), count, tops,
+                          done < 0 ? count : (uint32_t)done, &pattern->needed, &pattern->members);
+    for (unsigned i = 0; i < block->touched_count; i++)
+        walk->after[block->first_touched + i] = live->bytes[touched[i]];
+    return result;
 }
 
 static int undo_block(struct walk *walk, uint32_t number)
@@ -421,13 +573,19 @@ static int undo_block(struct walk *walk, uint32_t number)
     const uint32_t *ids = wet_code_ids(code, number), count = code->blocks[number].count;
     static const uint8_t no_tops[WET_BLOCK_IDS + 1];
     uint8_t tops[WET_BLOCK_IDS + 1];
-    int result = 0;
+    uint64_t needed = 0, members = 0;
+    int result;
     if (!walk->settings->data)
         walk->control -= block->section_count;
     if (block->has_x87)
         find_tops(walk, ids, count, walk->at->record.tops[--walk->top], tops);
-    if ((walk->threads[walk->thread]->live.registers & block->defines) || walk->watched[number])
-        result = undo_instructions(walk, block, ids, count, block->has_x87 ? tops : no_tops);
+    if (!(walk->threads[walk->thread]->live.registers & block->defines) && !walk->watched[number])
+        result = 0;
+    else if (walk->patterns && block->is_regular)
+        result = undo_regular(walk, block, number, no_tops);
+    else
+        result = undo_instructions(walk, block, ids, count, block->has_x87 ? tops : no_tops, count,
+                                   &needed, &members);
     for (uint32_t i = 0; i < count; i++)
         walk->at->pass.counts[ids[i]]--;
     return result;
@@ -808,6 +966,13 @@ static int allocate(struct walk *walk)
     if (!walk->states || !walk->cursors || !walk->watched ||
         slice_code_make(&walk->code, walk->trace) < 0)
         return BT_MEMORY;
+    if (!walk->has_links && !walk->settings->keeps_members) {
+        walk->patterns = calloc(file->code.block_count + 1, sizeof *walk->patterns);
+        walk->before = malloc((walk->code.touched_count + 1) * sizeof *walk->before);
+        walk->after = malloc((walk->code.touched_count + 1) * sizeof *walk->after);
+        if (!walk->patterns || !walk->before || !walk->after)
+            return BT_MEMORY;
+    }
     for (size_t id = 0; id < ids; id++)
         walk->cursors[id] = (struct walk_cursor){.number = NUMBER_NONE, .page = SLICE_PAGE_NONE};
     return allocate_stage(walk, &walk->stages[0]) < 0 || allocate_stage(walk, &walk->stages[1]) < 0
@@ -832,6 +997,9 @@ static void clear(struct walk *walk)
     slice_map_clear(&walk->links);
     free(walk->cursors);
     free(walk->watched);
+    free(walk->patterns);
+    free(walk->before);
+    free(walk->after);
 }
 
 int slice_result_init(struct slice_result *result, const struct wet_trace *trace)
@@ -874,6 +1042,8 @@ int slice_backward(struct wet_trace *trace, const struct slice_criterion *criter
         code = find_states(&walk, last, error);
         if (code == 0)
             code = walk_back(&walk, criterion, last, error);
+        for (uint32_t i = 1; walk.patterns && i < trace->file.code.block_count; i++)
+            count_repeats(&walk, i);
     }
     clear(&walk);
     return code;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define NUMBER_NONE UINT64_MAX
+#define WAYS        4u /* patterns of a block */
 
 struct walk_thread {
     struct slice_live live;
@@ -63,7 +64,7 @@ struct walk {
     size_t thread_count, thread_capacity;
     struct walk_cursor *cursors; /* by id */
     uint64_t *watched;           /* by block: positions that may have needed instances */
-    struct pattern *patterns;    /* by block; NULL: not used */
+    struct pattern *patterns;    /* by block, WAYS of each; NULL: not used */
     uint64_t *before, *after;    /* of patterns: needed bytes, as slice_code.touched */
     struct slice_set needs;
     uint64_t needed; /* number of instances */
@@ -452,21 +453,31 @@ static int undo_instructions(struct walk *walk, const struct slice_block *block,
  */
 
 /* Counts the repetitions of a pattern by id. */
-static void count_repeats(struct walk *walk, uint32_t number)
+static void count_repeats(struct walk *walk, uint32_t number, struct pattern *pattern)
 {
-    struct pattern *pattern = &walk->patterns[number];
     const uint32_t *ids = wet_code_ids(&walk->trace->file.code, number);
     for (uint64_t left = pattern->members; left; left &= left - 1)
         walk->result->counts[ids[__builtin_ctzll(left)]] += pattern->repeats;
     pattern->repeats = 0;
 }
 
-static bool is_repeated(const struct walk *walk, const struct slice_block *block, uint32_t number,
+/* Which of a block's patterns the needed bytes are looked for in. */
+static unsigned way_of(const struct slice_code *code, const struct slice_block *block,
+                       const struct slice_live *live)
+{
+    const uint8_t *touched = code->touched + block->first_touched;
+    uint64_t mixed = 0;
+    for (unsigned i = 0; i < block->touched_count; i++)
+        mixed = (mixed ^ live->bytes[touched[i]]) * UINT64_C(0x9e3779b97f4a7c15);
+    return (unsigned)(mixed >> 60) % WAYS;
+}
+
+static bool is_repeated(const struct walk *walk, const struct slice_block *block,
+                        const struct pattern *pattern, const uint64_t *before,
                         const struct slice_live *live)
 {
     const uint8_t *touched = walk->code.touched + block->first_touched;
-    const uint64_t *before = walk->before + block->first_touched;
-    bool same = walk->patterns[number].is_known;
+    bool same = pattern->is_known;
     for (unsigned i = 0; i < block->touched_count && same; i++)
         same = live->bytes[touched[i]] == before[i];
     return same;
@@ -487,9 +498,8 @@ static void set_live(struct slice_live *live, unsigned reg, uint64_t bytes)
  * *needed: those from there on.
  */
 static int repeat_positions(struct walk *walk, const struct slice_block *block, uint32_t number,
-                            int *done, uint64_t *needed)
+                            const struct pattern *pattern, int *done, uint64_t *needed)
 {
-    const struct pattern *pattern = &walk->patterns[number];
     const uint32_t *ids = wet_code_ids(&walk->trace->file.code, number);
     const uint64_t reads = pattern->members & block->memory;
     uint64_t below = UINT64_MAX;
@@ -517,16 +527,14 @@ static int repeat_positions(struct walk *walk, const struct slice_block *block, 
 }
 
 /* The rest of what a repeated pattern does. */
-static int repeat_registers(struct walk *walk, const struct slice_block *block, uint32_t number,
-                            struct slice_live *live)
+static int repeat_registers(struct walk *walk, const struct slice_block *block,
+                            struct pattern *pattern, const uint64_t *after, struct slice_live *live)
 {
-    struct pattern *pattern = &walk->patterns[number];
     const struct slice_section *sections = walk->code.sections + block->first_section;
     uint64_t members = pattern->members;
     int result = 0;
     for (unsigned i = 0; i < block->touched_count; i++)
-        set_live(live, walk->code.touched[block->first_touched + i],
-                 walk->after[block->first_touched + i]);
+        set_live(live, walk->code.touched[block->first_touched + i], after[i]);
     for (unsigned i = block->section_count; !walk->settings->data && i-- > 0 && result == 0;) {
         const struct wet_instance *control = &walk->at->record.controls[walk->control + i];
         if (members >> sections[i].position && control->id)
@@ -544,25 +552,28 @@ static int undo_regular(struct walk *walk, const struct slice_block *block, uint
 {
     const struct wet_code *code = &walk->trace->file.code;
     struct slice_live *live = &walk->threads[walk->thread]->live;
-    struct pattern *pattern = &walk->patterns[number];
+    const unsigned way = way_of(&walk->code, block, live);
+    const size_t at = (size_t)block->first_touched * WAYS + (size_t)way * block->touched_count;
+    struct pattern *pattern = &walk->patterns[(size_t)number * WAYS + way];
+    uint64_t *before = walk->before + at, *after = walk->after + at;
     const uint32_t count = code->blocks[number].count;
     const uint8_t *touched = walk->code.touched + block->first_touched;
     uint64_t needed = 0;
     int done = -1, result = 0;
-    if (is_repeated(walk, block, number, live)) {
-        result = repeat_positions(walk, block, number, &done, &needed);
+    if (is_repeated(walk, block, pattern, before, live)) {
+        result = repeat_positions(walk, block, number, pattern, &done, &needed);
         if (result < 0 || done < 0)
-            return result < 0 ? result : repeat_registers(walk, block, number, live);
+            return result < 0 ? result : repeat_registers(walk, block, pattern, after, live);
     }
-    count_repeats(walk, number);
+    count_repeats(walk, number, pattern);
     for (unsigned i = 0; i < block->touched_count; i++)
-        walk->before[block->first_touched + i] = live->bytes[touched[i]];
+        before[i] = live->bytes[touched[i]];
     *pattern = (struct pattern){.is_known = true, .needed = needed};
     result =
         undo_instructions(walk, block, wet_code_ids(code, number), count, tops,
                           done < 0 ? count : (uint32_t)done, &pattern->needed, &pattern->members);
     for (unsigned i = 0; i < block->touched_count; i++)
-        walk->after[block->first_touched + i] = live->bytes[touched[i]];
+        after[i] = live->bytes[touched[i]];
     return result;
 }
 
@@ -967,9 +978,9 @@ static int allocate(struct walk *walk)
         slice_code_make(&walk->code, walk->trace) < 0)
         return BT_MEMORY;
     if (!walk->has_links && !walk->settings->keeps_members) {
-        walk->patterns = calloc(file->code.block_count + 1, sizeof *walk->patterns);
-        walk->before = malloc((walk->code.touched_count + 1) * sizeof *walk->before);
-        walk->after = malloc((walk->code.touched_count + 1) * sizeof *walk->after);
+        walk->patterns = calloc((file->code.block_count + 1) * WAYS, sizeof *walk->patterns);
+        walk->before = malloc((walk->code.touched_count + 1) * WAYS * sizeof *walk->before);
+        walk->after = malloc((walk->code.touched_count + 1) * WAYS * sizeof *walk->after);
         if (!walk->patterns || !walk->before || !walk->after)
             return BT_MEMORY;
     }
@@ -1043,7 +1054,8 @@ int slice_backward(struct wet_trace *trace, const struct slice_criterion *criter
         if (code == 0)
             code = walk_back(&walk, criterion, last, error);
         for (uint32_t i = 1; walk.patterns && i < trace->file.code.block_count; i++)
-            count_repeats(&walk, i);
+            for (unsigned way = 0; way < WAYS; way++)
+                count_repeats(&walk, i, &walk.patterns[(size_t)i * WAYS + way]);
     }
     clear(&walk);
     return code;

@@ -244,7 +244,7 @@ static int wet_main(struct invocation *invocation)
 
 const struct command wet_command = {
     .name = "wet",
-    .operands = "-o FILE.wet [--] PROGRAM [ARGUMENT...] | check FILE | print FILE | report FILE",
+    .operands = "[--] PROGRAM [ARGUMENT...] | COMMAND FILE",
     .summary = "run a program and record what each instruction depended on",
     .details = "Runs a program and records its whole execution in a WET file (Whole Execution "
                "Trace). The program keeps its own streams, signals and exit status. 'bustap wet "

@@ -1,0 +1,103 @@
+#!/bin/bash
+# What `bustap wet` records of programs that end in all ways, and what it does about bad options, a full disk and kill -9.
+set -eu -o pipefail
+[ -z "$NO_EXEC" ] || { echo "$NO_EXEC"; exit 77; }
+
+fail() {
+    echo "$*"
+    exit 1
+}
+
+# status N COMMAND...: the exit status of a command
+status() {
+    local expected=$1 got=0
+    shift
+    "$@" >out 2>messages || got=$?
+    [ "$got" = "$expected" ] || fail "$*: status $got, not $expected: $(cat messages)"
+}
+
+# read_file FILE: what read_wet says; every label, outcome and edge fits
+read_file() {
+    "$BUILD/tests/e2e/read_wet" "$1"
+}
+
+# --- options ---
+status 2 bustap wet -- /bin/true
+grep -q -- '-o is missing' messages
+status 2 bustap wet -o a.wet
+status 2 bustap wet -o - -- /bin/true
+status 2 bustap wet -o a.wet -- ./missing
+status 3 bustap wet -o missing/a.wet -- /bin/true
+
+# --- ends: exit status, signal with its instruction, limit, another program ---
+cat >ends.c <<'C'
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int count, char **arguments)
+{
+    volatile int sum = 0;
+    for (int i = 0; i < 20000; i++)
+        sum += i;
+    if (count > 1 && *arguments[1] == 's')
+        *(volatile int *)16 = 1; /* 10 */
+    if (count > 1 && *arguments[1] == 'e')
+        execl("/bin/true", "true", (char *)0);
+    if (count > 1 && *arguments[1] == 'f' && fork() == 0)
+        _exit(9);
+    return 7;
+}
+C
+gcc -g -O1 -o ends ends.c
+for values in "" --no-values; do
+    status 7 bustap wet $values -o a.wet ./ends
+    [[ $(read_file a.wet) == "exited 7 "* ]]
+    status 7 bustap wet $values --chunk 100 -o a.wet ./ends f
+    [[ $(read_file a.wet) == "exited 7 "* ]]
+    status 139 bustap wet $values -o a.wet ./ends s
+    [[ $(read_file a.wet) == "killed 11 "*" main "*/ends.c:10 ]] || fail "$(read_file a.wet)"
+    status 0 bustap wet $values -o a.wet ./ends e
+    [[ $(read_file a.wet) == "executed 0 "* ]]
+    status 0 bustap wet $values --start-at main -n 1000 --exit -o a.wet ./ends
+    [[ $(read_file a.wet) == "limited 0 1000 "* ]]
+    status 7 bustap wet $values --sample 100/1000 --chunk 50 -o a.wet ./ends
+    read_file a.wet >/dev/null
+done
+
+# --- a disk that is full, and kill -9: whole chunks remain ---
+status 3 bash -c 'ulimit -f 8; exec bustap wet --chunk 1000 -o a.wet sh -c "exit 0"'
+grep -q 'recording has stopped after [1-9][0-9]* instructions: cannot write the WET file' messages
+[[ $(read_file a.wet 2>/dev/null) == "open "* ]]
+bustap wet --chunk 1000 -o b.wet -- sh -c 'while :; do :; done' >/dev/null 2>&1 &
+for ((i = 0; i < 600; i++)); do
+    [ "$(stat -c %s b.wet 2>/dev/null || echo 0)" -lt 50000 ] || break
+    sleep 0.1
+done
+kill -9 $!
+wait $! || true
+[[ $(read_file b.wet 2>/dev/null) == "open "* ]]
+
+# --- threads ---
+cat >threads.c <<'C'
+#include <pthread.h>
+static void *work(void *at)
+{
+    for (volatile int i = 0; i < 3000; i++)
+        *(volatile int *)at += i;
+    return 0;
+}
+int main(void)
+{
+    static int cells[4];
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], 0, work, &cells[i]);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], 0);
+    return 0;
+}
+C
+gcc -g -O1 -pthread -o threads threads.c
+bustap wet --chunk 500 --quantum 300 -o a.wet ./threads 2>/dev/null
+read -r _ _ _ _ threads _ _ _ _ clones _ < <(read_file a.wet)
+[ "$threads $clones" = "5 4" ] || fail "$threads threads, $clones clones"

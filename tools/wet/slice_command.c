@@ -18,10 +18,10 @@ struct command_settings {
 #define OPTION(member) offsetof(struct command_settings, member)
 
 static const struct option_row slice_options[] = {
-    {OPTION_FLAG, 'f', "forward", NULL, "what depends on WHERE, not what WHERE depends on",
+    {OPTION_FLAG, 0, "forward", NULL, "what depends on WHERE, not what WHERE depends on",
      OPTION(forward), NULL},
     {OPTION_FLAG, 0, "data", NULL, "leave out control dependences", OPTION(data), NULL},
-    {OPTION_COUNT, 0, "depth", "N", "only what is at most N dependences away from WHERE",
+    {OPTION_COUNT, 'd', "depth", "N", "only what is at most N dependences away from WHERE",
      OPTION(depth), NULL},
     {OPTION_TEXT, 0, "why", "WHERE2",
      "print one shortest chain of dependences between WHERE and WHERE2 (without an instance: any)",

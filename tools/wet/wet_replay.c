@@ -218,7 +218,9 @@ static int take_event(struct wet_replay *replay, enum wet_event event)
         result = take_result(replay, argument);
         break;
     case WET_EVENT_GAP:
-        result = begin_anew(replay);
+        /* two in a row say nothing, and might be predicted without end */
+        result = replay->has_gap ? BT_DATA : begin_anew(replay);
+        replay->has_gap = true;
         break;
     default:
         return BT_DATA;
@@ -384,6 +386,7 @@ static int execute_block(struct wet_replay *replay, uint32_t number)
     const uint32_t last = ids[block->count - 1];
     if (replay->left[number]-- == 0)
         return BT_DATA;
+    replay->has_gap = false;
     if (replay->wanted & WET_WANTS_CONTROL)
         wet_calls_arrive(&thread->calls, &trace->graph, code, ids[0]);
     for (uint32_t i = 0; i < block->count; i++)
@@ -402,6 +405,8 @@ static int execute_block(struct wet_replay *replay, uint32_t number)
 
 static struct wet_cursor cursor_of(const struct wet_bytes *bytes, size_t offset, size_t size)
 {
+    if (!bytes->bytes) /* an empty stream */
+        return (struct wet_cursor){.at = NULL};
     return (struct wet_cursor){.at = bytes->bytes + offset, .end = bytes->bytes + offset + size};
 }
 

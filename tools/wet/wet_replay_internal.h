@@ -42,6 +42,7 @@ struct wet_replay {
     struct wet_sequence sequence;
     struct wet_cursor events;
     uint32_t last_id;
+    bool has_gap;                       /* and no block since then */
     struct wet_outcomes *outcomes;      /* by id */
     struct wet_cursor *outcome_cursors; /* by id */
     struct wet_port *ports;

@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#define PAGE_BYTES 4096u
+#define PAGES      (UINT32_C(1) << 20) /* of the program's addresses */
+
 int record_code_init(struct record_code *code)
 {
     if (wet_code_init(&code->code) < 0 || wet_flows_update(&code->flows, &code->code) < 0)
@@ -11,7 +14,8 @@ int record_code_init(struct record_code *code)
     code->instructions =
         grow_array(NULL, &code->instruction_capacity, 1, sizeof *code->instructions);
     code->counts = grow_array(NULL, &code->count_capacity, 1, sizeof *code->counts);
-    if (!code->instructions || !code->counts)
+    code->pages = calloc(PAGES / 8, 1);
+    if (!code->instructions || !code->counts || !code->pages)
         return BT_MEMORY;
     code->instructions[0] = (struct record_instruction){.port = 0};
     code->counts[0] = 0;
@@ -25,6 +29,7 @@ void record_code_clear(struct record_code *code)
     record_ports_clear(&code->ports);
     free(code->instructions);
     free(code->counts);
+    free(code->pages);
     hash_index_clear(&code->by_bytes);
     hash_index_clear(&code->by_ids);
     hash_index_clear(&code->by_edge);
@@ -71,6 +76,24 @@ static int add_ports(struct record_code *code, uint32_t id)
     return flow->has_outcome && !record_ports_add_outcome(&code->ports, id) ? BT_MEMORY : 0;
 }
 
+/* --- pages that have code ----------------------------------------------------------------------
+ */
+
+static void note_page(struct record_code *code, uint64_t address)
+{
+    const uint64_t page = address / PAGE_BYTES;
+    if (page < PAGES)
+        code->pages[page / 8] |= (uint8_t)(1u << page % 8);
+}
+
+static bool has_pages(const struct record_code *code, uint64_t first, uint64_t last)
+{
+    for (uint64_t page = first / PAGE_BYTES; page <= last / PAGE_BYTES && page < PAGES; page++)
+        if (code->pages[page / 8] >> page % 8 & 1)
+            return true;
+    return false;
+}
+
 static int64_t add_instruction(struct record_code *code, const struct wet_instruction *instruction,
                                uint32_t hash)
 {
@@ -82,7 +105,33 @@ static int64_t add_instruction(struct record_code *code, const struct wet_instru
         add_ports(code, (uint32_t)id) < 0)
         return BT_MEMORY;
     hash_index_add(&code->by_bytes, hash, (uint32_t)id);
+    note_page(code, instruction->address);
+    note_page(code, instruction->address + instruction->size - 1);
     return id;
+}
+
+/* The bytes of an instruction no longer lead to its id. */
+static void forget_instruction(struct record_code *code, uint32_t id)
+{
+    const struct wet_instruction *known = &code->code.instructions[id];
+    const uint32_t hash = hash_instruction(known->address, known->bytes, known->size);
+    struct hash_search search = hash_search(&code->by_bytes, hash);
+    while (hash_search_next(&search))
+        if (search.number == id) {
+            hash_index_remove(&code->by_bytes, hash, id);
+            return;
+        }
+}
+
+void record_code_forget(struct record_code *code, uint64_t address, uint64_t size)
+{
+    if (size == 0 || !has_pages(code, address, address + size - 1))
+        return;
+    for (uint32_t id = 1; id < code->code.instruction_count; id++) {
+        const struct wet_instruction *known = &code->code.instructions[id];
+        if (known->address < address + size && known->address + known->size > address)
+            forget_instruction(code, id);
+    }
 }
 
 int64_t record_code_instruction(struct record_code *code, uint64_t address, const uint8_t *bytes,
@@ -114,6 +163,8 @@ int64_t record_code_block(struct record_code *code, const uint32_t *ids, uint32_
                           struct bt_error *error)
 {
     uint32_t hash = count;
+    if (count == 0)
+        return 0;
     for (uint32_t i = 0; i < count; i++)
         hash = hash_pair(hash, ids[i]);
     struct hash_search search = hash_search(&code->by_ids, hash);

@@ -29,6 +29,7 @@ struct record_code {
     /* private */
     size_t instruction_capacity, count_capacity;
     struct hash_index by_bytes, by_ids, by_edge;
+    uint8_t *pages; /* a bit for each page of 4 GiB: it has code that by_bytes knows */
 };
 
 /* 0 or BT_MEMORY; clear it in either case. */
@@ -40,7 +41,10 @@ void record_code_clear(struct record_code *code);
 int64_t record_code_instruction(struct record_code *code, uint64_t address, const uint8_t *bytes,
                                 unsigned size, struct bt_error *error);
 
-/* The number of the block of these instructions, or a negative code with *error. */
+/* The program unmaps memory: code that it executes there later has other ids. */
+void record_code_forget(struct record_code *code, uint64_t address, uint64_t size);
+
+/* The number of the block of these instructions (0: of none), or a negative code with *error. */
 int64_t record_code_block(struct record_code *code, const uint32_t *ids, uint32_t count,
                           struct bt_error *error);
 

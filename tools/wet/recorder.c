@@ -215,26 +215,38 @@ void recorder_translated(struct recorder *recorder, const struct block *block)
     }
 }
 
-/* Makes what a translated block does. NULL: recording has stopped. */
-static struct record_block *make_block(struct recorder *recorder, const struct block *block)
+/* The machine code of a block, which the caller frees. NULL with *error. */
+static uint8_t *take_text(struct recorder *recorder, const struct block *block,
+                          struct bt_error *error)
 {
     const struct recorder_settings *settings = &recorder->settings;
-    struct bt_error error;
+    const size_t size = record_block_text(block);
     uint8_t *text = record_texts_take(&recorder->texts, block);
-    struct record_block *made = NULL;
+    if (text)
+        return text;
+    text = malloc(size + 1);
     if (!text) {
-        const size_t size = record_block_text(block);
-        text = malloc(size + 1);
-        if (text && settings->read(settings->context, text, block->address, size) != 0)
-            bt_fail(&error, BT_USAGE, "the code at 0x%" PRIx64 " is gone", block->address);
-        else if (text)
-            made = record_block_new(&recorder->code, block, block->instructions, text, &error);
-    } else {
-        made = record_block_new(&recorder->code, block, block->instructions, text, &error);
+        bt_fail(error, BT_MEMORY, "no memory for the program's blocks");
+    } else if (settings->read(settings->context, text, block->address, size) != 0) {
+        bt_fail(error, BT_USAGE, "the code at 0x%" PRIx64 " is gone", block->address);
+        free(text);
+        return NULL;
     }
-    if (!text)
-        bt_fail(&error, BT_MEMORY, "no memory for the program's blocks");
-    free(text);
+    return text;
+}
+
+/* Makes what the first instructions of a translated block do. NULL: recording has stopped. */
+static struct record_block *make_block(struct recorder *recorder, const struct block *block,
+                                       unsigned instructions)
+{
+    struct bt_error error;
+    uint8_t *text = take_text(recorder, block, &error);
+    struct record_block *made =
+        text ? record_block_new(&recorder->code, block, instructions, text, &error) : NULL;
+    if (text && instructions < block->instructions)
+        recorder->out_of_memory |= record_texts_add(&recorder->texts, block, text) < 0;
+    else
+        free(text);
     if (made && wet_sequence_reserve(&recorder->sequence, made->number) == 0)
         return made;
     recorder_stop(recorder, made ? NULL : &error);
@@ -257,7 +269,7 @@ static struct record_block *find_block(struct recorder *recorder, const struct b
     }
     struct record_block **found = &recorder->blocks[block->number];
     if (!*found)
-        *found = make_block(recorder, block);
+        *found = make_block(recorder, block, block->instructions);
     return *found;
 }
 
@@ -336,11 +348,13 @@ static int take_whole(struct record_execution *execution, struct record_thread *
             next = find_block(recorder, code_cache_block(execution->expander->cache, number));
         if (!next)
             return recorder->error.code;
-        if (thread->has_event)
+        if (thread->has_event && next->instruction_count > 0)
             note_edge(recorder, thread, next);
-        result = execute_next(execution, thread, next);
+        if (next->instruction_count > 0) {
+            result = execute_next(execution, thread, next);
+            block = next;
+        }
         execution->entries += next->slots;
-        block = next;
     }
     if (block)
         note_call(recorder, thread, block);
@@ -353,20 +367,25 @@ static int take_part(struct record_execution *execution, struct record_thread *t
 {
     struct recorder *recorder = execution->recorder;
     const bool is_known = code_cache_block(execution->expander->cache, part->number) == part;
-    struct record_block *whole = is_known ? find_block(recorder, part) : make_block(recorder, part);
     if (instructions > part->instructions)
         instructions = part->instructions;
-    struct record_block *block = whole ? find_part(recorder, whole, instructions) : NULL;
+    if (instructions == 0)
+        return 0;
+    /* as long as the whole block was not executed, its other instructions have no ids */
+    struct record_block *whole =
+        is_known && part->number < recorder->block_capacity ? recorder->blocks[part->number] : NULL;
+    struct record_block *block =
+        whole ? find_part(recorder, whole, instructions) : make_block(recorder, part, instructions);
     int result = recorder->error.code;
     if (block) {
-        if (!is_known) /* recorder_fold() does not find it */
+        if (!whole) /* recorder_fold() does not find it */
             recorder->code.code.blocks[block->number - WET_FIRST_BLOCK + 1].executions++;
         note_edge(recorder, thread, block);
         result = execute_next(execution, thread, block);
         note_call(recorder, thread, block);
     }
-    if (!is_known)
-        record_block_free(whole);
+    if (!whole)
+        record_block_free(block);
     return result;
 }
 

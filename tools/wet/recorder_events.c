@@ -195,6 +195,8 @@ static void put_effect(void *context, enum system_call_effect effect, uint64_t a
                        (uint32_t)address, size);
     else
         shadow_forget(&recorder->shadow, address, size);
+    if (effect == SYSTEM_CALL_RELEASED)
+        record_code_forget(&recorder->code, address, size);
 }
 
 static void move(void *context, uint64_t from, uint64_t to, uint64_t size)

@@ -194,7 +194,14 @@ static int add_arrival(struct making *making, uint32_t partition, uint64_t jump,
     return 0;
 }
 
-/* What an edge says about the function that it leads to. */
+/* An indirect jump of a function has led out of it. */
+static int add_leaving(struct making *making, uint32_t from)
+{
+    return add_arrival(making, partition_of(making, from), making->code->instructions[from].address,
+                       CODE_JUMP_OUT);
+}
+
+/* What an edge says about the functions that it leads from and to. */
 static int classify(struct making *making, const struct wet_edge *edge)
 {
     const struct wet_instruction *from = &making->code->instructions[edge->from];
@@ -207,7 +214,9 @@ static int classify(struct making *making, const struct wet_edge *edge)
         partition_of(making, edge->from) == partition)
         return kind == DECODE_JUMP_INDIRECT ? add_arrival(making, partition, from->address, target)
                                             : 0;
-    return add_arrival(making, partition, 0, target);
+    const int result =
+        edge->from && kind == DECODE_JUMP_INDIRECT ? add_leaving(making, edge->from) : 0;
+    return result < 0 ? result : add_arrival(making, partition, 0, target);
 }
 
 static int compare_arrivals(const void *a, const void *b)
@@ -294,6 +303,7 @@ static int walk(struct making *making, struct beginnings *beginnings, struct cod
     for (unsigned times = 0; missing > 0 && times < WALKS_MAX; times++) {
         const struct code_walk_settings settings = {.read = read_code,
                                                     .is_inside = is_inside,
+                                                    .ends_outside = true,
                                                     .context = making,
                                                     .entries = beginnings->entries,
                                                     .entry_count = beginnings->entry_count,
@@ -319,6 +329,19 @@ static bool find_endless(const struct wet_graph_function *function)
         const uint32_t node = reversed->successors[i];
         if (!function->walk.nodes[node].leaves &&
             graph->first_successor[node] < graph->first_successor[node + 1])
+            return true;
+    }
+    return false;
+}
+
+/* Whether execution has entered the function elsewhere than at its begin: by longjmp() or an
+ * exception. Regions of branches that were left so do not end. */
+static bool is_entered_inside(const struct making *making, const struct beginnings *beginnings)
+{
+    const struct wet_code *code = making->code;
+    for (size_t i = 0; i < beginnings->entry_count; i++) {
+        const uint32_t id = find_id(making, beginnings->entries[i]);
+        if (code->functions[code->instructions[id].function].start != beginnings->entries[i])
             return true;
     }
     return false;
@@ -373,7 +396,7 @@ static int make_function(struct making *making, struct beginnings *beginnings,
     if (result == 0)
         result = post_dominators_find(&function->post_dominators, &function->walk, error);
     if (result == 0) {
-        function->is_endless = find_endless(function);
+        function->is_endless = find_endless(function) || is_entered_inside(making, beginnings);
         if (add_nodes(graph, function, node_capacity) < 0)
             result = bt_fail(error, BT_MEMORY, "no memory for the nodes of a function");
         else

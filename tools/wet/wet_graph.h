@@ -22,7 +22,8 @@ struct wet_graph_function {
     struct code_walk walk;
     struct post_dominators post_dominators;
     uint32_t first;
-    bool is_endless; /* from some node no path leads to the exit */
+    bool is_endless; /* from some node no path leads to the exit, or jumps out of other functions
+                        lead into its middle: its branches have no regions that end */
 };
 
 struct wet_graph {

@@ -105,11 +105,11 @@ static void unwind(struct wet_calls *calls, uint32_t partition)
         }
 }
 
-void wet_calls_arrive(struct wet_calls *calls, const struct wet_graph *graph,
-                      const struct wet_code *code, uint32_t id)
+void wet_calls_arrive_elsewhere(struct wet_calls *calls, const struct wet_graph *graph,
+                                const struct wet_code *code, uint32_t id)
 {
     const struct wet_instruction *instruction = &code->instructions[id];
-    const uint32_t partition = graph->partitions[instruction->function];
+    const uint32_t partition = graph->owners[id];
     struct wet_frame *top = &calls->frames[calls->count - 1];
     const bool has_jumped = calls->ending == DECODE_RETURN || calls->ending == DECODE_JUMP_INDIRECT;
     if (calls->ending == DECODE_RETURN && return_to(calls, instruction->address))
@@ -143,7 +143,7 @@ static struct wet_instance find_deciding(const struct wet_calls *calls,
 struct wet_instance wet_calls_decided(struct wet_calls *calls, const struct wet_graph *graph,
                                       uint32_t node, bool begins_node)
 {
-    if (node && graph->functions[graph->nodes[node].function].is_endless)
+    if (graph->nodes[node].is_endless)
         return find_deciding(calls, graph, node);
     return wet_calls_decided_in(calls, node, begins_node);
 }
@@ -163,19 +163,18 @@ static void forget_branch(struct wet_calls *calls, uint32_t node)
 /* Where the branch of a node no longer decides. */
 static uint32_t end_of(const struct wet_graph *graph, uint32_t node)
 {
-    const struct wet_node *deciding = &graph->nodes[node];
-    return node && graph->functions[deciding->function].is_endless ? WET_NODE_NONE : deciding->next;
+    return graph->nodes[node].is_endless ? WET_NODE_NONE : graph->nodes[node].next;
 }
 
 /* A branch decides up to its node's nearest post-dominator. One that decides as long as the one
  * before it takes its place. */
-static int decide(struct wet_calls *calls, const struct wet_graph *graph, uint32_t node,
-                  struct wet_instance branch)
+int wet_calls_decide(struct wet_calls *calls, const struct wet_graph *graph, uint32_t node,
+                     struct wet_instance branch)
 {
     const struct wet_deciding deciding = {
         .node = node, .next = end_of(graph, node), .branch = branch};
     const uint32_t base = calls->frames[calls->count - 1].base;
-    if (graph->functions[graph->nodes[node].function].is_endless) {
+    if (graph->nodes[node].is_endless) {
         forget_branch(calls, node);
     } else if (calls->branch_count > base &&
                calls->branches[calls->branch_count - 1].next == deciding.next) {
@@ -185,23 +184,13 @@ static int decide(struct wet_calls *calls, const struct wet_graph *graph, uint32
     return push_branch(calls, &deciding);
 }
 
-int wet_calls_leave(struct wet_calls *calls, const struct wet_graph *graph,
-                    const struct wet_flow *flow, const struct wet_instruction *instruction,
-                    struct wet_instance last)
+int wet_calls_call(struct wet_calls *calls, const struct wet_instruction *instruction,
+                   struct wet_instance call)
 {
-    calls->ending = flow->kind;
-    calls->address = instruction->address;
-    if (flow->kind == DECODE_CALL || flow->kind == DECODE_CALL_INDIRECT) {
-        const struct wet_frame frame = {.call = last,
-                                        .back = instruction->address + instruction->size,
-                                        .partition = PARTITION_NONE};
-        return push_frame(calls, &frame);
-    }
-    const uint32_t node = graph->node_of[last.id];
-    if ((flow->kind == DECODE_CONDITIONAL || flow->kind == DECODE_JUMP_INDIRECT) &&
-        graph->nodes[node].decides)
-        return decide(calls, graph, node, last);
-    return 0;
+    const struct wet_frame frame = {.call = call,
+                                    .back = instruction->address + instruction->size,
+                                    .partition = PARTITION_NONE};
+    return push_frame(calls, &frame);
 }
 
 void wet_calls_renumber(struct wet_calls *calls, const struct wet_graph *graph)

@@ -34,8 +34,7 @@ struct wet_calls {
     uint32_t count, capacity;
     struct wet_deciding *branches;
     uint32_t branch_count, branch_capacity;
-    uint8_t ending;   /* enum decode_kind of the last instruction executed */
-    uint64_t address; /* of that instruction */
+    uint8_t ending; /* enum decode_kind of the last instruction executed */
 };
 
 /* Makes the first frame, which `call` made. 0 or BT_MEMORY; clear it in either case. */
@@ -48,8 +47,16 @@ int wet_calls_copy(struct wet_calls *to, const struct wet_calls *from);
 void wet_calls_renumber(struct wet_calls *calls, const struct wet_graph *graph);
 
 /* Execution arrives at the first instruction of a block: it returns from calls, or jumps. */
-void wet_calls_arrive(struct wet_calls *calls, const struct wet_graph *graph,
-                      const struct wet_code *code, uint32_t id);
+void wet_calls_arrive_elsewhere(struct wet_calls *calls, const struct wet_graph *graph,
+                                const struct wet_code *code, uint32_t id);
+
+static inline void wet_calls_arrive(struct wet_calls *calls, const struct wet_graph *graph,
+                                    const struct wet_code *code, uint32_t id)
+{
+    if (calls->ending == DECODE_RETURN ||
+        calls->frames[calls->count - 1].partition != graph->owners[id])
+        wet_calls_arrive_elsewhere(calls, graph, code, id);
+}
 
 /* An instruction begins a node: branches end that no longer decide. Returns what decided that it is
  * executed. */
@@ -75,10 +82,33 @@ static inline struct wet_instance wet_calls_decided_in(struct wet_calls *calls, 
                                            : top->call;
 }
 
+/* An instance of a call was executed; or of a branch that decides, which ends a node. 0 or
+ * BT_MEMORY. */
+int wet_calls_call(struct wet_calls *calls, const struct wet_instruction *instruction,
+                   struct wet_instance call);
+int wet_calls_decide(struct wet_calls *calls, const struct wet_graph *graph, uint32_t node,
+                     struct wet_instance branch);
+
 /* The last instruction of a block was executed. 0 or BT_MEMORY. */
-int wet_calls_leave(struct wet_calls *calls, const struct wet_graph *graph,
-                    const struct wet_flow *flow, const struct wet_instruction *instruction,
-                    struct wet_instance last);
+static inline int wet_calls_leave(struct wet_calls *calls, const struct wet_graph *graph,
+                                  const struct wet_flow *flow,
+                                  const struct wet_instruction *instruction,
+                                  struct wet_instance last)
+{
+    calls->ending = flow->kind;
+    switch ((enum decode_kind)flow->kind) {
+    case DECODE_CALL:
+    case DECODE_CALL_INDIRECT:
+        return wet_calls_call(calls, instruction, last);
+    case DECODE_CONDITIONAL:
+    case DECODE_JUMP_INDIRECT:
+        return graph->nodes[graph->node_of[last.id]].decides
+                   ? wet_calls_decide(calls, graph, graph->node_of[last.id], last)
+                   : 0;
+    default:
+        return 0;
+    }
+}
 
 /* A signal handler begins. 0 or BT_MEMORY. */
 int wet_calls_signal(struct wet_calls *calls, uint64_t stack);

@@ -172,8 +172,10 @@ static int list_members(struct making *making)
         first[partition_of(making, id) + 1]++;
     for (size_t i = 0; i < functions; i++)
         first[i + 1] += first[i];
-    for (uint32_t id = 1; id < code->instruction_count; id++)
-        making->members[first[partition_of(making, id)]++] = id;
+    for (uint32_t id = 1; id < code->instruction_count; id++) {
+        making->graph->owners[id] = partition_of(making, id);
+        making->members[first[making->graph->owners[id]]++] = id;
+    }
     memmove(first + 1, first, functions * sizeof *first);
     first[0] = 0;
     return 0;
@@ -366,7 +368,8 @@ static int add_nodes(struct wet_graph *graph, struct wet_graph_function *functio
             .function = number,
             .next = next == POST_DOMINATORS_EXIT || next >= nodes ? WET_NODE_NONE
                                                                   : function->first + next,
-            .decides = node && successors + function->walk.nodes[node].leaves >= 2};
+            .decides = node && successors + function->walk.nodes[node].leaves >= 2,
+            .is_endless = node && function->is_endless};
     }
     return 0;
 }
@@ -457,10 +460,11 @@ int wet_graph_make(struct wet_graph *graph, const struct wet_code *code,
 {
     struct making making = {.graph = graph, .code = code, .flows = flows};
     *graph = (struct wet_graph){.node_of = calloc(code->instruction_count + 1, sizeof(uint32_t)),
-                                .begins_node = calloc(code->instruction_count + 1, sizeof(bool))};
-    int result = !graph->node_of || !graph->begins_node || find_partitions(&making) < 0 ||
-                         index_addresses(&making) < 0 || list_members(&making) < 0 ||
-                         find_arrivals(&making) < 0
+                                .begins_node = calloc(code->instruction_count + 1, sizeof(bool)),
+                                .owners = calloc(code->instruction_count + 1, sizeof(uint32_t))};
+    int result = !graph->node_of || !graph->begins_node || !graph->owners ||
+                         find_partitions(&making) < 0 || index_addresses(&making) < 0 ||
+                         list_members(&making) < 0 || find_arrivals(&making) < 0
                      ? bt_fail(error, BT_MEMORY, "no memory for the program's functions")
                      : make_functions(&making, error);
     hash_index_clear(&making.by_address);
@@ -481,6 +485,7 @@ void wet_graph_clear(struct wet_graph *graph)
     free(graph->nodes);
     free(graph->node_of);
     free(graph->begins_node);
+    free(graph->owners);
     free(graph->partitions);
     *graph = (struct wet_graph){.functions = NULL};
 }

@@ -15,6 +15,7 @@ struct wet_node {
     uint32_t function; /* index in wet_graph.functions */
     uint32_t next;     /* the nearest node that post-dominates it */
     bool decides;      /* it ends with a branch that has several successors */
+    bool is_endless;   /* of the function */
 };
 
 /* A function. Its nodes are numbered first + the node's number in the walk. */
@@ -33,6 +34,7 @@ struct wet_graph {
     size_t node_count;
     uint32_t *node_of;    /* by id; WET_NODE_NONE: the walk of its function does not know it */
     bool *begins_node;    /* by id */
+    uint32_t *owners;     /* by id: the partition of its function */
     uint32_t *partitions; /* by number of a wet_function: functions that are one for control, as a
                              function and its cold part, have the same */
 };

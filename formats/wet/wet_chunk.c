@@ -65,7 +65,8 @@ int wet_chunk_index(const struct wet_chunk *chunk, bool labels, uint32_t ids,
     const struct wet_bytes *index =
         &chunk->streams[labels ? WET_STREAM_LABEL_INDEX : WET_STREAM_OUTCOME_INDEX];
     const size_t size = chunk->streams[labels ? WET_STREAM_LABELS : WET_STREAM_OUTCOMES].size;
-    struct wet_cursor from = {.at = index->bytes, .end = index->bytes + index->size};
+    struct wet_cursor from = {.at = index->bytes,
+                              .end = index->size > 0 ? index->bytes + index->size : index->bytes};
     struct wet_slice last = {.id = 0};
     size_t capacity = 0, offset = 0;
     *slices = NULL;

@@ -323,6 +323,15 @@ static int get_instructions(struct wet_code *code, struct wet_cursor *from)
     return 0;
 }
 
+/* Whether an id is among the first of a block. An instruction is in a block once, so that its
+ * instances ascend. */
+static bool is_repeated(const uint32_t *ids, uint32_t count, uint32_t id)
+{
+    while (count > 0 && ids[count - 1] != id)
+        count--;
+    return count > 0;
+}
+
 static int get_blocks(struct wet_code *code, struct wet_cursor *from)
 {
     uint64_t last = 0;
@@ -333,7 +342,7 @@ static int get_blocks(struct wet_code *code, struct wet_cursor *from)
             return BT_DATA;
         for (uint32_t k = 0; k < count; k++) {
             last = last + 1 + wet_unzigzag(wet_cursor_get(from));
-            if (last == 0 || last >= code->instruction_count)
+            if (last == 0 || last >= code->instruction_count || is_repeated(ids, k, (uint32_t)last))
                 return BT_DATA;
             ids[k] = (uint32_t)last;
         }

@@ -101,3 +101,13 @@ gcc -g -O1 -pthread -o threads threads.c
 bustap wet --chunk 500 --quantum 300 -o a.wet ./threads 2>/dev/null
 read -r _ _ _ _ threads _ _ _ _ clones _ < <(read_file a.wet)
 [ "$threads $clones" = "5 4" ] || fail "$threads threads, $clones clones"
+
+# --- code that is loaded again has new ids ---
+gcc -O1 -o reloaded "$TOP/tests/e2e/programs/reloaded.c"
+bustap wet --no-values -o a.wet ./reloaded 2>/dev/null
+[ "$(bustap wet print a.wet | grep -cE '^[0-9]+ [0-9]+ 20000000 ')" = 2 ] || fail "reloaded code has no new id"
+
+# --- parts of blocks that were not executed whole ---
+gcc -O1 -o interrupted "$TOP/tests/e2e/programs/interrupted.c"
+bustap wet --chunk 50 -o a.wet ./interrupted >/dev/null 2>&1 || true
+bustap wet check a.wet >/dev/null || fail "a block without instructions"

@@ -6,9 +6,9 @@
 #include "tools/common/command_group.h"
 #include "tools/common/own_stream.h"
 #include "tools/exec/exec_program.h"
-#include "tools/wet/record_file.h"
-#include "tools/wet/record_history.h"
-#include "tools/wet/record_run.h"
+#include "tools/wet/record/record_file.h"
+#include "tools/wet/record/record_history.h"
+#include "tools/wet/record/record_run.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -41,7 +41,8 @@ static int take_history(void *field, const char *argument, struct bt_error *erro
 }
 
 static const struct option_row wet_options[] = {
-    {OPTION_FILE, 'o', "output", "FILE.wet", "write the trace to FILE.wet", OPTION(output), NULL},
+    {OPTION_FILE, 'o', "output", "OUT", "write the trace, or the history, to OUT", OPTION(output),
+     NULL},
     {OPTION_FLAG, 0, "no-values", NULL, "record dependences only, not what instructions computed",
      OPTION(no_values), NULL},
     {OPTION_OPTIONAL, 0, "history", "[N]",
@@ -244,7 +245,7 @@ static int wet_main(struct invocation *invocation)
 
 const struct command wet_command = {
     .name = "wet",
-    .operands = "-o FILE.wet [--] PROGRAM [ARGUMENT...] | check FILE | print FILE | report FILE",
+    .operands = "[--] PROGRAM [ARGUMENT...] | COMMAND FILE",
     .summary = "run a program and record what each instruction depended on",
     .details = "Runs a program and records its whole execution in a WET file (Whole Execution "
                "Trace). The program keeps its own streams, signals and exit status. 'bustap wet "

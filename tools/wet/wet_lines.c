@@ -10,6 +10,12 @@
  * number of instances less 1. The last run is not in the bytes. Values are stored likewise.
  */
 
+/* No offset is added to NULL. */
+static const uint8_t *end_of(const struct wet_bytes *bytes)
+{
+    return bytes->size > 0 ? bytes->bytes + bytes->size : bytes->bytes;
+}
+
 /* --- dependences ------------------------------------------------------------------------------ */
 
 int wet_lines_put(struct wet_lines *lines, uint64_t reader, const struct wet_writers *writers)
@@ -45,8 +51,8 @@ void wet_lines_clear(struct wet_lines *lines)
 void wet_lines_begin(struct wet_lines_cursor *cursor, const struct wet_lines *lines)
 {
     const struct wet_bytes *bytes = &lines->bytes;
-    *cursor = (struct wet_lines_cursor){
-        .lines = lines, .from = {.at = bytes->bytes, .end = bytes->bytes + bytes->size}};
+    *cursor = (struct wet_lines_cursor){.lines = lines,
+                                        .from = {.at = bytes->bytes, .end = end_of(bytes)}};
 }
 
 /* Reads the length of a run. False: there is none, a single line follows. */
@@ -138,10 +144,8 @@ void wet_values_cursor_begin(struct wet_values_cursor *cursor, const struct wet_
                              unsigned size)
 {
     const struct wet_bytes *bytes = &lines->bytes;
-    *cursor =
-        (struct wet_values_cursor){.lines = lines,
-                                   .from = {.at = bytes->bytes, .end = bytes->bytes + bytes->size},
-                                   .size = size};
+    *cursor = (struct wet_values_cursor){
+        .lines = lines, .from = {.at = bytes->bytes, .end = end_of(bytes)}, .size = size};
 }
 
 bool wet_values_cursor_next(struct wet_values_cursor *cursor, uint64_t *instance)

@@ -215,26 +215,39 @@ void recorder_translated(struct recorder *recorder, const struct block *block)
     }
 }
 
-/* Makes what a translated block does. NULL: recording has stopped. */
-static struct record_block *make_block(struct recorder *recorder, const struct block *block)
+/* The code of a translated block, to be freed. NULL: it cannot be had. */
+static uint8_t *get_text(struct recorder *recorder, const struct block *block,
+                         struct bt_error *error)
 {
     const struct recorder_settings *settings = &recorder->settings;
-    struct bt_error error;
+    const size_t size = record_block_text(block);
     uint8_t *text = record_texts_take(&recorder->texts, block);
-    struct record_block *made = NULL;
-    if (!text) {
-        const size_t size = record_block_text(block);
-        text = malloc(size + 1);
-        if (text && settings->read(settings->context, text, block->address, size) != 0)
-            bt_fail(&error, BT_USAGE, "the code at 0x%" PRIx64 " is gone", block->address);
-        else if (text)
-            made = record_block_new(&recorder->code, block, block->instructions, text, &error);
-    } else {
-        made = record_block_new(&recorder->code, block, block->instructions, text, &error);
-    }
-    if (!text)
-        bt_fail(&error, BT_MEMORY, "no memory for the program's blocks");
+    if (text)
+        return text;
+    text = malloc(size + 1);
+    if (text && settings->read(settings->context, text, block->address, size) == 0)
+        return text;
+    if (text)
+        bt_fail(error, BT_USAGE, "the code at 0x%" PRIx64 " is gone", block->address);
+    else
+        bt_fail(error, BT_MEMORY, "no memory for the program's blocks");
     free(text);
+    return NULL;
+}
+
+/* Makes what the first instructions of a translated block do; with `keeps_text`, its code remains
+ * for the whole block. NULL: recording has stopped. */
+static struct record_block *make_block(struct recorder *recorder, const struct block *block,
+                                       unsigned instructions, bool keeps_text)
+{
+    struct bt_error error;
+    uint8_t *text = get_text(recorder, block, &error);
+    struct record_block *made =
+        text ? record_block_new(&recorder->code, block, instructions, text, &error) : NULL;
+    if (!text || !keeps_text)
+        free(text);
+    else if (record_texts_add(&recorder->texts, block, text) < 0)
+        recorder->out_of_memory = true;
     if (made && wet_sequence_reserve(&recorder->sequence, made->number) == 0)
         return made;
     recorder_stop(recorder, made ? NULL : &error);
@@ -242,6 +255,7 @@ static struct record_block *make_block(struct recorder *recorder, const struct b
     return NULL;
 }
 
+/* The block of a translated block that is executed as a whole. NULL: recording has stopped. */
 static struct record_block *find_block(struct recorder *recorder, const struct block *block)
 {
     if (block->number >= recorder->block_capacity) {
@@ -257,7 +271,7 @@ static struct record_block *find_block(struct recorder *recorder, const struct b
     }
     struct record_block **found = &recorder->blocks[block->number];
     if (!*found)
-        *found = make_block(recorder, block);
+        *found = make_block(recorder, block, block->instructions, false);
     return *found;
 }
 
@@ -332,8 +346,14 @@ static int take_whole(struct record_execution *execution, struct record_thread *
         const uint32_t number = *execution->entries;
         struct record_block *next =
             number < recorder->block_capacity ? recorder->blocks[number] : NULL;
-        if (!next)
-            next = find_block(recorder, code_cache_block(execution->expander->cache, number));
+        if (!next) {
+            const struct block *translated = code_cache_block(execution->expander->cache, number);
+            if (translated->instructions == 0) { /* it only raises a signal, as ud2 */
+                execution->entries += translated->slots;
+                continue;
+            }
+            next = find_block(recorder, translated);
+        }
         if (!next)
             return recorder->error.code;
         if (thread->has_event)
@@ -347,26 +367,31 @@ static int take_whole(struct record_execution *execution, struct record_thread *
     return result;
 }
 
-/* A part of a block was executed, up to a fault or a signal. */
+/* A part of a block was executed, up to a fault or a signal. Of a block that was never executed as
+ * a whole only the part is made: the other instructions may never be executed. */
 static int take_part(struct record_execution *execution, struct record_thread *thread,
                      const struct block *part, unsigned instructions)
 {
     struct recorder *recorder = execution->recorder;
     const bool is_known = code_cache_block(execution->expander->cache, part->number) == part;
-    struct record_block *whole = is_known ? find_block(recorder, part) : make_block(recorder, part);
+    struct record_block *whole =
+        is_known && part->number < recorder->block_capacity ? recorder->blocks[part->number] : NULL;
     if (instructions > part->instructions)
         instructions = part->instructions;
-    struct record_block *block = whole ? find_part(recorder, whole, instructions) : NULL;
+    if (instructions == 0)
+        return 0;
+    struct record_block *block = whole ? find_part(recorder, whole, instructions)
+                                       : make_block(recorder, part, instructions, is_known);
     int result = recorder->error.code;
     if (block) {
-        if (!is_known) /* recorder_fold() does not find it */
+        if (!whole) /* recorder_fold() does not find it */
             recorder->code.code.blocks[block->number - WET_FIRST_BLOCK + 1].executions++;
         note_edge(recorder, thread, block);
         result = execute_next(execution, thread, block);
         note_call(recorder, thread, block);
     }
-    if (!is_known)
-        record_block_free(whole);
+    if (!whole)
+        record_block_free(block);
     return result;
 }
 

@@ -32,7 +32,7 @@ enum wet_stream {
                                  before it, number of its memory operand among those read, bytes of
                                  its labels */
     WET_STREAM_LABELS,        /* wet_labels.h */
-    WET_STREAM_VALUES,        /* the first of those of tools/wet/value_coder.h */
+    WET_STREAM_VALUES,        /* the first of those of tools/wet/values/value_coder.h */
     WET_STREAMS = WET_STREAM_VALUES + 3
 };
 #define WET_VALUE_STREAMS (WET_STREAMS - WET_STREAM_VALUES)

@@ -13,7 +13,7 @@
 #include "formats/wet/wet_file.h"
 #include "formats/wet/wet_labels.h"
 #include "formats/wet/wet_sequence.h"
-#include "tools/wet/wet_flows.h"
+#include "tools/wet/replay/wet_flows.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -136,3 +136,13 @@ for way in "d 136" "u 132" "c 0"; do
     status "$expected" bustap wet --history 1000 -o a.history ./faults "$kind"
     status 0 bustap wet check a.history
 done
+
+# --- code that is loaded again has new ids ---
+gcc -O1 -o reloaded "$TOP/tests/e2e/programs/reloaded.c"
+bustap wet --no-values -o a.wet ./reloaded 2>/dev/null
+[ "$(bustap wet print a.wet | grep -cE '^[0-9]+ [0-9]+ 20000000 ')" = 2 ] || fail "reloaded code has no new id"
+
+# --- parts of blocks that were not executed whole ---
+gcc -O1 -o interrupted "$TOP/tests/e2e/programs/interrupted.c"
+bustap wet --chunk 50 -o a.wet ./interrupted >/dev/null 2>&1 || true
+bustap wet check a.wet >/dev/null || fail "a block without instructions"

@@ -10,7 +10,7 @@
  * where value is hexadecimal, the lowest byte first, or -, and a port is r or m, followed by
  * :id#first+count for each range of its writers.
  */
-#include "tools/wet/wet_replay.h"
+#include "tools/wet/replay/wet_replay.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * Values of a WET file: 64 bytes of code, which make the instructions, then the streams. What is
  * read of them without an error is read again from what was written of it.
  */
-#include "tools/wet/value_coder.h"
+#include "tools/wet/values/value_coder.h"
 
 #include <string.h>
 

@@ -732,6 +732,9 @@ static bool touches_memory(const struct random_instruction *made)
     case ZYDIS_CATEGORY_CLFLUSHOPT:
     case ZYDIS_CATEGORY_CLWB:
         return false;
+    case ZYDIS_CATEGORY_PUSH: /* pushf and popf have the letters, too */
+    case ZYDIS_CATEGORY_POP:
+        return true;
     default:
         return made->instruction.mnemonic != ZYDIS_MNEMONIC_CLFLUSH &&
                strstr(ZydisMnemonicGetString(made->instruction.mnemonic), "pf") == NULL;

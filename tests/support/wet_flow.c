@@ -120,6 +120,8 @@ static bool is_upper_half(const struct random_instruction *made, unsigned operan
                (is_one_of(made, "movhlps ") && operand == 1);
     return (is_one_of(made, "vmovhps vmovhpd ") && made->instruction.operand_count_visible == 2 &&
             operand == 1) ||
+           (is_one_of(made, "vmovlps vmovlpd ") && made->instruction.operand_count_visible == 3 &&
+            operand == 1) ||
            (is_one_of(made, "vmovhlps ") && operand > 0);
 }
 
@@ -223,8 +225,8 @@ static bool is_read(const struct random_instruction *made, unsigned index)
         return false;
     if (index == 0 && is_legacy(made) && is_one_of(made, "cvtsi2sd cvtsi2ss "))
         return false;
-    if (made->instruction.mnemonic == ZYDIS_MNEMONIC_LEAVE) /* rbp becomes rsp */
-        return operand->reg.value == ZYDIS_REGISTER_RBP;
+    if (made->instruction.mnemonic == ZYDIS_MNEMONIC_LEAVE && made->instruction.operand_width == 64)
+        return operand->reg.value == ZYDIS_REGISTER_RBP; /* it becomes rsp */
     return (operand->actions & READS) != 0;
 }
 
@@ -332,7 +334,7 @@ static void define_flags(struct wet_flow *flow, const struct random_instruction 
 static void find_definitions(struct wet_flow *flow, const struct random_instruction *made)
 {
     static const char codes[] = "fcom fcomp fcompp fucom fucomp fucompp ficom ficomp ftst fxam "
-                                "fprem fprem1 fldenv fninit ";
+                                "fprem fprem1 fldenv fninit fnsave ";
     struct wet_flow_part part;
     for (unsigned i = 0; i < made->instruction.operand_count; i++) {
         const ZydisDecodedOperand *operand = &made->operands[i];
@@ -364,6 +366,15 @@ static void find_definitions(struct wet_flow *flow, const struct random_instruct
 
 /* --- values ----------------------------------------------------------------------------------- */
 
+/* Elements that may not be written. */
+static bool stores_some(const struct random_instruction *made)
+{
+    const char *name = ZydisMnemonicGetString(made->instruction.mnemonic);
+    const ZydisRegister mask = made->instruction.avx.mask.reg;
+    return (mask != ZYDIS_REGISTER_NONE && mask != ZYDIS_REGISTER_K0) || strstr(name, "maskmov") ||
+           strstr(name, "compress") || strstr(name, "scatter");
+}
+
 static bool set_value(struct wet_flow *flow, const struct random_instruction *made, unsigned index)
 {
     const ZydisDecodedOperand *operand = &made->operands[index];
@@ -377,7 +388,7 @@ static bool set_value(struct wet_flow *flow, const struct random_instruction *ma
     flow->value_first = part.bytes ? (unsigned)__builtin_ctzll(part.bytes) : 0;
     flow->value_size =
         part.kind == WET_MEMORY ? operand->size / 8u : (unsigned)__builtin_popcountll(part.bytes);
-    flow->has_value = flow->value_size <= 64;
+    flow->has_value = flow->value_size <= 64 && !(part.kind == WET_MEMORY && stores_some(made));
     return true;
 }
 

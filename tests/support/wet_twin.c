@@ -293,6 +293,8 @@ static void move_top(struct wet_twin *twin, const struct instruction *instructio
     case ZYDIS_MNEMONIC_FLDENV:
         return;
     case ZYDIS_MNEMONIC_FNINIT:
+    case ZYDIS_MNEMONIC_FNSAVE:
+    case ZYDIS_MNEMONIC_EMMS:
         twin->top = 0;
         return;
     default:

@@ -73,6 +73,11 @@ static bool is_jump_of(const struct code_walk_settings *settings, size_t jump, u
     return jump < settings->jump_count && settings->jumps[jump].jump == address;
 }
 
+static bool is_inside(const struct code_walk_settings *settings, uint64_t address)
+{
+    return !settings->is_inside || settings->is_inside(settings->context, address);
+}
+
 /* What follows an instruction. */
 static struct step describe(const struct walking *walking,
                             const struct decode_instruction *instruction)
@@ -84,8 +89,7 @@ static struct step describe(const struct walking *walking,
     case DECODE_JUMP:
     case DECODE_CONDITIONAL:
         step.target = instruction->target;
-        step.has_target =
-            !settings->is_inside || settings->is_inside(settings->context, step.target);
+        step.has_target = is_inside(settings, step.target);
         step.continues = instruction->kind == DECODE_CONDITIONAL;
         break;
     case DECODE_JUMP_INDIRECT:
@@ -97,10 +101,15 @@ static struct step describe(const struct walking *walking,
         step.continues = true;
         break;
     }
-    step.has_jumps = is_jump_of(settings, first_jump(settings, step.address), step.address);
+    if (settings->ends_outside)
+        step.continues = step.continues && is_inside(settings, step.end);
+    const size_t jump = first_jump(settings, step.address);
+    step.has_jumps = is_jump_of(settings, jump, step.address);
     step.is_open = instruction->kind == DECODE_JUMP_INDIRECT && !step.has_jumps;
-    step.leaves = step.is_open || (!step.continues && !step.has_target && !step.has_jumps) ||
-                  (instruction->kind == DECODE_CONDITIONAL && !step.has_target);
+    step.leaves =
+        step.is_open || (!step.continues && !step.has_target && !step.has_jumps) ||
+        (instruction->kind == DECODE_CONDITIONAL && (!step.has_target || !step.continues)) ||
+        (step.has_jumps && settings->jumps[jump].target == CODE_JUMP_OUT);
     return step;
 }
 
@@ -134,8 +143,9 @@ static int push_targets(struct walking *walking, const struct step *step)
         result = push(walking, step->target);
     for (size_t i = first_jump(settings, step->address);
          step->has_jumps && is_jump_of(settings, i, step->address) && result == 0; i++)
-        result = push(walking, settings->jumps[i].target);
-    if (step->continues && (step->has_target || step->has_jumps) && result == 0)
+        if (settings->jumps[i].target != CODE_JUMP_OUT)
+            result = push(walking, settings->jumps[i].target);
+    if (step->continues && (step->has_target || step->has_jumps || step->leaves) && result == 0)
         result = push(walking, step->end); /* the next instruction begins a node */
     return result;
 }
@@ -263,7 +273,8 @@ static int add_edges_of(struct walking *walking, const struct step *step)
         result = add_edge(walking, step->node, step->target);
     for (size_t i = first_jump(settings, step->address);
          step->has_jumps && is_jump_of(settings, i, step->address) && result == 0; i++)
-        result = add_edge(walking, step->node, settings->jumps[i].target);
+        if (settings->jumps[i].target != CODE_JUMP_OUT)
+            result = add_edge(walking, step->node, settings->jumps[i].target);
     return result;
 }
 

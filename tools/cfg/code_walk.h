@@ -21,24 +21,27 @@ struct code_node {
                             the function, or an open one */
 };
 
+#define CODE_JUMP_OUT 0u
+
 /* An indirect jump or a call, and where it led. */
 struct code_jump {
-    uint64_t jump; /* address of the instruction */
-    uint64_t target;
+    uint64_t jump;   /* address of the instruction */
+    uint64_t target; /* CODE_JUMP_OUT: out of the function */
 };
 
 struct code_walk_settings {
     /* The code at an address: how many bytes can be read at *code, up to any number; 0: none. */
     size_t (*read)(void *context, uint64_t address, const uint8_t **code);
 
-    /* Whether an address that a jump leads to belongs to the function; NULL: each does. A jump out
-     * of it is a tail call, which ends a path. */
+    /* Whether an address belongs to the function; NULL: each does. A jump out of it is a tail call,
+     * which ends a path. */
     bool (*is_inside)(void *context, uint64_t address);
 
+    bool ends_outside; /* an instruction that continues outside ends a path, too */
     void *context;
     const uint64_t *entries;
     size_t entry_count;            /* at least 1 */
-    const struct code_jump *jumps; /* ascending by their instructions */
+    const struct code_jump *jumps; /* ascending by their instructions, then targets */
     size_t jump_count;
     uint32_t instructions_max; /* the walk ends after so many */
 };

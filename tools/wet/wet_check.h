@@ -5,7 +5,7 @@
 #define TOOLS_WET_WET_CHECK_H
 
 #include "formats/text/text_reader.h"
-#include "tools/wet/wet_replay.h"
+#include "tools/wet/replay/wet_replay.h"
 
 enum wet_check_form { WET_CHECK_BINARY, WET_CHECK_TEXT, WET_CHECK_HISTORY };
 

@@ -6,9 +6,9 @@
 #include "tools/common/command_group.h"
 #include "tools/common/own_stream.h"
 #include "tools/exec/exec_program.h"
-#include "tools/wet/record_file.h"
-#include "tools/wet/record_history.h"
-#include "tools/wet/record_run.h"
+#include "tools/wet/record/record_file.h"
+#include "tools/wet/record/record_history.h"
+#include "tools/wet/record/record_run.h"
 
 #include <inttypes.h>
 #include <signal.h>

@@ -6,7 +6,7 @@
 #ifndef TOOLS_WET_WET_DEPTHS_H
 #define TOOLS_WET_WET_DEPTHS_H
 
-#include "tools/wet/wet_replay.h"
+#include "tools/wet/replay/wet_replay.h"
 
 /* Chains of data dependences, and chains of data and control dependences. */
 struct wet_depth {

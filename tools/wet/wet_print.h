@@ -6,7 +6,7 @@
 
 #include "formats/base/named_fields.h"
 #include "formats/text/text_writer.h"
-#include "tools/wet/wet_replay.h"
+#include "tools/wet/replay/wet_replay.h"
 
 #define WET_PRINT_MEMORY ((size_t)256 << 20)
 

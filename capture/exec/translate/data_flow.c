@@ -164,10 +164,9 @@ static bool find_definition(const struct data_flow_making *making,
     } else if (kind == DATA_FLOW_MASK) {
         part->bytes = DATA_FLOW_BYTES(8);
     } else {
-        const int after = kind == DATA_FLOW_X87 ? data_flow_x87_after(making, number) : (int)number;
-        part->number = (uint8_t)after;
+        if (kind == DATA_FLOW_X87)
+            part->number = (uint8_t)data_flow_x87_after(making, number);
         part->bytes = DATA_FLOW_X87_BYTES;
-        return after >= 0;
     }
     return true;
 }
@@ -201,10 +200,11 @@ static void add_memory(struct data_flow_making *making)
 {
     const struct decode_instruction *decoded = making->decoded;
     const bool is_string = data_flow_is_string(making);
+    const unsigned pointer_size = making->instruction.address_width / 8u;
     for (unsigned i = 0; i < decoded->access_count; i++) {
         const struct decode_access *access = &decoded->accesses[i];
         if (is_string) {
-            data_flow_read(making, DATA_FLOW_GENERAL, access->base, DATA_FLOW_BYTES(8));
+            data_flow_read(making, DATA_FLOW_GENERAL, access->base, DATA_FLOW_BYTES(pointer_size));
             data_flow_define(making, DATA_FLOW_GENERAL, access->base, DATA_FLOW_BYTES(8),
                              condition_of(making, DATA_FLOW_GENERAL, access->base));
         }
@@ -311,6 +311,14 @@ static void find_hidden_value(struct data_flow_making *making)
             best = part;
             size = operand->size / 8u;
         }
+    }
+    for (unsigned i = 0; data_flow_is_string(making) && i < making->flow->definition_count; i++) {
+        const struct data_flow_part *part = &making->flow->definitions[i]; /* also pointers */
+        if (part->kind != DATA_FLOW_GENERAL ||
+            (best.kind == DATA_FLOW_GENERAL && part->number >= best.number))
+            continue;
+        best = *part;
+        size = making->instruction.address_width / 8u;
     }
     if (best.kind != DATA_FLOW_MEMORY)
         set_value(making, &best, size);

@@ -34,8 +34,8 @@ void data_flow_define(struct data_flow_making *making, enum data_flow_kind kind,
 int data_flow_x87_pushes(ZydisMnemonic mnemonic);
 
 /* The register after the instruction that is st(number) before it, as an operand that it writes;
- * -1: it is popped. */
-int data_flow_x87_after(const struct data_flow_making *making, unsigned number);
+ * one that is popped is st(7). */
+unsigned data_flow_x87_after(const struct data_flow_making *making, unsigned number);
 
 /* The condition codes, and what Zydis does not name. */
 void data_flow_x87_rest(struct data_flow_making *making);

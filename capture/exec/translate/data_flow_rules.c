@@ -33,8 +33,9 @@ static const ZydisMnemonic constant_results[] = {
     ZYDIS_MNEMONIC_KXORB,    ZYDIS_MNEMONIC_KXORW,    ZYDIS_MNEMONIC_KXORD,
     ZYDIS_MNEMONIC_KXORQ};
 
-static const ZydisMnemonic no_results[] = {ZYDIS_MNEMONIC_NOP, ZYDIS_MNEMONIC_ENDBR32,
-                                           ZYDIS_MNEMONIC_ENDBR64, ZYDIS_MNEMONIC_FNOP};
+static const ZydisMnemonic no_results[] = {ZYDIS_MNEMONIC_NOP,     ZYDIS_MNEMONIC_ENDBR32,
+                                           ZYDIS_MNEMONIC_ENDBR64, ZYDIS_MNEMONIC_FNOP,
+                                           ZYDIS_MNEMONIC_FFREE,   ZYDIS_MNEMONIC_FFREEP};
 
 bool data_flow_is_idiom(const struct data_flow_making *making)
 {
@@ -75,10 +76,17 @@ bool data_flow_is_string(const struct data_flow_making *making)
 static const ZydisMnemonic to_upper_half[] = {ZYDIS_MNEMONIC_MOVHPS, ZYDIS_MNEMONIC_MOVHPD,
                                               ZYDIS_MNEMONIC_MOVLHPS};
 
+static const ZydisMnemonic moves_of_upper_half[] = {
+    ZYDIS_MNEMONIC_MOVHPS, ZYDIS_MNEMONIC_MOVHPD, ZYDIS_MNEMONIC_MOVHLPS, ZYDIS_MNEMONIC_VMOVHLPS};
+
+/* To memory; with a first source, this one is the lower half. */
+static const ZydisMnemonic moves_to_memory[] = {ZYDIS_MNEMONIC_VMOVHPS, ZYDIS_MNEMONIC_VMOVHPD};
+
+/* From memory to the lower half; the upper one is that of the first source. */
+static const ZydisMnemonic moves_to_lower_half[] = {ZYDIS_MNEMONIC_VMOVLPS, ZYDIS_MNEMONIC_VMOVLPD};
+
 /* They read upper parts; which ones is not told. */
 static const ZydisMnemonic from_upper_parts[] = {
-    ZYDIS_MNEMONIC_MOVHPS,    ZYDIS_MNEMONIC_MOVHPD,    ZYDIS_MNEMONIC_VMOVHPS,
-    ZYDIS_MNEMONIC_VMOVHPD,   ZYDIS_MNEMONIC_MOVHLPS,   ZYDIS_MNEMONIC_VMOVHLPS,
     ZYDIS_MNEMONIC_UNPCKHPS,  ZYDIS_MNEMONIC_UNPCKHPD,  ZYDIS_MNEMONIC_PUNPCKHBW,
     ZYDIS_MNEMONIC_PUNPCKHWD, ZYDIS_MNEMONIC_PUNPCKHDQ, ZYDIS_MNEMONIC_PUNPCKHQDQ,
     ZYDIS_MNEMONIC_PEXTRB,    ZYDIS_MNEMONIC_PEXTRW,    ZYDIS_MNEMONIC_PEXTRD,
@@ -88,6 +96,15 @@ static const ZydisMnemonic from_upper_parts[] = {
 
 /* Their upper halves are undefined. */
 static const ZydisMnemonic undefined_upper_half[] = {ZYDIS_MNEMONIC_INSERTQ, ZYDIS_MNEMONIC_EXTRQ};
+
+static bool reads_upper_half(const struct data_flow_making *making)
+{
+    const ZydisMnemonic mnemonic = making->instruction.mnemonic;
+    const unsigned operands = making->instruction.operand_count_visible;
+    return IS_AMONG(mnemonic, moves_of_upper_half) ||
+           (operands == 2 && IS_AMONG(mnemonic, moves_to_memory)) ||
+           (operands == 3 && IS_AMONG(mnemonic, moves_to_lower_half));
+}
 
 uint64_t data_flow_vector_bytes(const struct data_flow_making *making,
                                 const ZydisDecodedOperand *operand, bool writes)
@@ -100,6 +117,8 @@ uint64_t data_flow_vector_bytes(const struct data_flow_making *making,
         return DATA_FLOW_BYTES(16);
     if (writes)
         return IS_AMONG(mnemonic, to_upper_half) ? UPPER_HALF : DATA_FLOW_BYTES(operand->size / 8u);
+    if (reads_upper_half(making))
+        return UPPER_HALF;
     if (operand->size < 128 && IS_AMONG(mnemonic, from_upper_parts))
         return DATA_FLOW_BYTES(16);
     return DATA_FLOW_BYTES(operand->size / 8u);
@@ -119,14 +138,15 @@ bool data_flow_only_writes(const struct data_flow_making *making,
            operand->reg.value == ZYDIS_REGISTER_RSP;
 }
 
-/* With REX.B it is an exchange of rax and r8. */
+/* With REX.B it is an exchange of r8 and rax. */
 static void add_exchange(struct data_flow_making *making)
 {
     static const uint8_t registers[] = {DECODE_RAX, DECODE_R8};
+    const unsigned width = making->instruction.operand_width / 8u;
     for (size_t i = 0; i < sizeof registers; i++) {
-        data_flow_read(making, DATA_FLOW_GENERAL, registers[i], DATA_FLOW_BYTES(8));
-        data_flow_define(making, DATA_FLOW_GENERAL, registers[i], DATA_FLOW_BYTES(8),
-                         DATA_FLOW_ALWAYS);
+        data_flow_read(making, DATA_FLOW_GENERAL, registers[i], DATA_FLOW_BYTES(width));
+        data_flow_define(making, DATA_FLOW_GENERAL, registers[i],
+                         DATA_FLOW_BYTES(width == 4 ? 8 : width), DATA_FLOW_ALWAYS);
     }
 }
 

@@ -27,10 +27,10 @@ int data_flow_x87_pushes(ZydisMnemonic mnemonic)
     return 0;
 }
 
-int data_flow_x87_after(const struct data_flow_making *making, unsigned number)
+unsigned data_flow_x87_after(const struct data_flow_making *making, unsigned number)
 {
     const int pushes = data_flow_x87_pushes(making->instruction.mnemonic);
-    return pushes < 0 ? (int)number + pushes : (int)number; /* what is pushed is named after it */
+    return pushes < 0 ? (number + (unsigned)pushes) % 8 : number; /* pushes: named after them */
 }
 
 static bool compares(ZydisMnemonic mnemonic)
@@ -39,7 +39,7 @@ static bool compares(ZydisMnemonic mnemonic)
         ZYDIS_MNEMONIC_FCOM,   ZYDIS_MNEMONIC_FCOMP,   ZYDIS_MNEMONIC_FCOMPP, ZYDIS_MNEMONIC_FUCOM,
         ZYDIS_MNEMONIC_FUCOMP, ZYDIS_MNEMONIC_FUCOMPP, ZYDIS_MNEMONIC_FICOM,  ZYDIS_MNEMONIC_FICOMP,
         ZYDIS_MNEMONIC_FTST,   ZYDIS_MNEMONIC_FXAM,    ZYDIS_MNEMONIC_FPREM,  ZYDIS_MNEMONIC_FPREM1,
-        ZYDIS_MNEMONIC_FLDENV, ZYDIS_MNEMONIC_FNINIT};
+        ZYDIS_MNEMONIC_FLDENV, ZYDIS_MNEMONIC_FNINIT,  ZYDIS_MNEMONIC_FNSAVE};
     for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++)
         if (comparisons[i] == mnemonic)
             return true;
@@ -66,7 +66,8 @@ void data_flow_x87_rest(struct data_flow_making *making)
 {
     const ZydisMnemonic mnemonic = making->instruction.mnemonic;
     making->flow->x87_pushes = (int8_t)data_flow_x87_pushes(mnemonic);
-    making->flow->resets_x87 = mnemonic == ZYDIS_MNEMONIC_FNINIT || uses_mmx(making);
+    making->flow->resets_x87 =
+        mnemonic == ZYDIS_MNEMONIC_FNINIT || mnemonic == ZYDIS_MNEMONIC_FNSAVE || uses_mmx(making);
     if (compares(mnemonic))
         data_flow_define(making, DATA_FLOW_CODES, 0, 1, DATA_FLOW_ALWAYS);
     if (mnemonic == ZYDIS_MNEMONIC_FNSTSW || mnemonic == ZYDIS_MNEMONIC_FNSTENV)

@@ -1,6 +1,6 @@
 #include "capture/exec/translate/outcome.h"
 
-#define CONDITION_NOT_ZERO 5u
+#define CONDITION_ZERO 4u
 
 /* fcmovcc: da or db, and a second byte from c0 to df; db has the opposite conditions. */
 static const uint8_t x87_conditions[] = {2, 4, 6, 10};
@@ -25,7 +25,7 @@ static struct outcome outcome_of_second(const uint8_t *opcode, bool has_repeat, 
     if (opcode[0] == 0xa5 || opcode[0] == 0xad) /* shld, shrd */
         return outcome_of_count(is_wide);
     if (is_scan || is_wide_exchange || (opcode[0] & 0xfe) == 0xb0)
-        return outcome_of_kind(OUTCOME_ZERO_FLAG, CONDITION_NOT_ZERO);
+        return outcome_of_kind(OUTCOME_ZERO_FLAG, CONDITION_ZERO);
     return outcome_of_kind(OUTCOME_NONE, 0);
 }
 

@@ -13,7 +13,7 @@ enum outcome_kind {
     OUTCOME_NONE,      /* it is no such instruction */
     OUTCOME_CONDITION, /* cmovcc, fcmovcc: whether `condition` is true before it */
     OUTCOME_COUNT,     /* shifts and rotates by cl: ecx before it */
-    OUTCOME_ZERO_FLAG  /* bsf, bsr, cmpxchg and its relatives: whether ZF is 0 after it */
+    OUTCOME_ZERO_FLAG  /* bsf, bsr, cmpxchg and its relatives: ZF after it */
 };
 
 struct outcome {

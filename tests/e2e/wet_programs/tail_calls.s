@@ -19,7 +19,7 @@
     dec %eax
 1:  lea (%rax,%rax), %edx
     jmp *places(,%rdi,8)
-back:
+.Lback:
     neg %eax
     ret
     END first
@@ -34,4 +34,4 @@ back:
     END second
 
     .data
-places: .quad 0, second, back, 0, second
+places: .quad 0, second, .Lback, 0, second

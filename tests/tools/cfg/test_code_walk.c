@@ -13,6 +13,7 @@ struct ground {
     uint8_t code[CODE_BYTES];
     size_t size;
     uint64_t outside; /* from this address on it is another function */
+    bool ends_outside;
 };
 
 static size_t read_code(void *context, uint64_t address, const uint8_t **code)
@@ -44,6 +45,7 @@ static struct code_walk walk(struct ground *ground, const struct code_jump *jump
     struct bt_error error;
     const struct code_walk_settings settings = {.read = read_code,
                                                 .is_inside = is_inside,
+                                                .ends_outside = ground->ends_outside,
                                                 .context = ground,
                                                 .entries = &entry,
                                                 .entry_count = 1,
@@ -170,6 +172,14 @@ static void test_ends(void)
     CU_ASSERT_EQUAL(head_of(&made, 2), 0);
     CU_ASSERT_EQUAL(code_walk_loop(&made, code_walk_find(&made, BASE + 2)), LOOPS_NONE);
     code_walk_clear(&made);
+
+    ground.ends_outside = true; /* it is the end of a path */
+    made = walk(&ground, NULL, 0);
+    CU_ASSERT_EQUAL(made.loops.count, 0);
+    CU_ASSERT_EQUAL(made.instruction_count, 3);
+    CU_ASSERT(made.nodes[code_walk_find(&made, BASE + 4)].leaves);
+    code_walk_clear(&made);
+    ground.ends_outside = false;
 
     ground.size = 5; /* the code ends after the nop */
     made = walk(&ground, NULL, 0);
@@ -318,10 +328,38 @@ static void test_random_code(void)
     CU_ASSERT(loops > 100);
 }
 
+/* The instruction after a jump out of the function begins a node; jumps with a target outside
+ * leave.
+ */
+static void test_jumps_out(void)
+{
+    static const uint8_t code[] = {
+        0x74, 0x0b,                   /* 0: je 13: another function */
+        0x90,                         /* 2: nop */
+        0xff, 0x24, 0xc5, 0, 0, 0, 0, /* 3: jmp [rax * 8] */
+        0x90, 0x90,                   /* 10: nop, nop */
+        0xc3,                         /* 12: ret */
+        0xc3                          /* 13: ret */
+    };
+    static const struct code_jump jumps[] = {{BASE + 3, CODE_JUMP_OUT}, {BASE + 3, BASE + 10}};
+    struct ground ground = ground_of(code, sizeof code);
+    ground.outside = BASE + 13;
+    struct code_walk made = walk(&ground, jumps, 2);
+    const uint32_t first = code_walk_find(&made, BASE), second = code_walk_find(&made, BASE + 2);
+    CU_ASSERT_NOT_EQUAL(first, second);
+    CU_ASSERT(made.nodes[first].leaves);
+    CU_ASSERT(made.nodes[second].leaves && !made.nodes[second].is_open);
+    CU_ASSERT_EQUAL(made.graph.first_successor[first + 1] - made.graph.first_successor[first], 1);
+    CU_ASSERT_EQUAL(made.graph.first_successor[second + 1] - made.graph.first_successor[second], 1);
+    CU_ASSERT_EQUAL(code_walk_find(&made, BASE + 13), DIGRAPH_NONE);
+    code_walk_clear(&made);
+}
+
 static const struct test_case cases[] = {{"nested loops", test_nested_loops},
                                          {"indirect jumps", test_indirect_jumps},
                                          {"calls with landings", test_calls_with_landings},
                                          {"ends of paths", test_ends},
+                                         {"jumps out", test_jumps_out},
                                          {"random code", test_random_code},
                                          {NULL, NULL}};
 TEST_SUITE(code_walk, cases)

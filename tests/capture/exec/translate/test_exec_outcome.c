@@ -34,10 +34,10 @@ static void test_kinds(void)
         {{0x48, 0xd3, 0xe0}, 3, OUTCOME_COUNT, 0},                        /* shl rax, cl */
         {{0xd2, 0x08}, 2, OUTCOME_COUNT, 0},                              /* ror [rax], cl */
         {{0x0f, 0xa5, 0xd0}, 3, OUTCOME_COUNT, 0},                        /* shld */
-        {{0x0f, 0xbc, 0xc1}, 3, OUTCOME_ZERO_FLAG, 5},                    /* bsf */
-        {{0x0f, 0xbd, 0x01}, 3, OUTCOME_ZERO_FLAG, 5},                    /* bsr */
-        {{0xf0, 0x48, 0x0f, 0xb1, 0x0a}, 5, OUTCOME_ZERO_FLAG, 5},        /* cmpxchg */
-        {{0xf0, 0x48, 0x0f, 0xc7, 0x0e}, 5, OUTCOME_ZERO_FLAG, 5},        /* cmpxchg16b */
+        {{0x0f, 0xbc, 0xc1}, 3, OUTCOME_ZERO_FLAG, 4},                    /* bsf */
+        {{0x0f, 0xbd, 0x01}, 3, OUTCOME_ZERO_FLAG, 4},                    /* bsr */
+        {{0xf0, 0x48, 0x0f, 0xb1, 0x0a}, 5, OUTCOME_ZERO_FLAG, 4},        /* cmpxchg */
+        {{0xf0, 0x48, 0x0f, 0xc7, 0x0e}, 5, OUTCOME_ZERO_FLAG, 4},        /* cmpxchg16b */
         {{0xf3, 0x0f, 0xbc, 0xc1}, 4, OUTCOME_NONE, 0},                   /* tzcnt */
         {{0xf3, 0x48, 0x0f, 0xbd, 0xc1}, 5, OUTCOME_NONE, 0},             /* lzcnt */
         {{0xc1, 0xe0, 0x03}, 3, OUTCOME_NONE, 0},                         /* shl eax, 3 */

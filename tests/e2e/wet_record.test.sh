@@ -102,6 +102,41 @@ bustap wet --chunk 500 --quantum 300 -o a.wet ./threads 2>/dev/null
 read -r _ _ _ _ threads _ _ _ _ clones _ < <(read_file a.wet)
 [ "$threads $clones" = "5 4" ] || fail "$threads threads, $clones clones"
 
+# --- faults in blocks that were never executed as a whole, or have no instructions; blocks that change themselves ---
+cat >faults.c <<'C'
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+int main(int count, char **arguments)
+{
+    volatile int zero = count - 2, sum = 1;
+    /* add $7,1(%rip) changes the next instruction; mov $5,%eax; ret */
+    static const unsigned char changing[] = {0x83, 5, 1, 0, 0, 0, 7, 0xb8, 5, 0, 0, 0, 0xc3};
+    if (*arguments[1] == 'd')
+        sum = sum / zero + 2 * sum; /* 10 */
+    if (*arguments[1] == 'u')
+        __builtin_trap(); /* 12 */
+    void *code = mmap(0, 4096, 7, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memcpy(code, changing, sizeof changing);
+    for (int i = 0; i < 50; i++)
+        sum += ((int (*)(void))code)();
+    printf("%d\n", sum);
+    return 0;
+}
+C
+gcc -g -O1 -o faults faults.c
+for way in "d 136" "u 132" "c 0"; do
+    read -r kind expected <<<"$way"
+    for values in "" --no-values; do
+        status "$expected" bustap wet $values -o a.wet ./faults "$kind"
+        [ "$kind" != c ] || grep -qx 9176 out || fail "changing code: $(cat out)"
+        status 0 bustap wet check a.wet
+        [ "$kind" = c ] || bustap slice a.wet end | grep -q 'faults\.c' || fail "$kind: no slice"
+    done
+    status "$expected" bustap wet --history 1000 -o a.history ./faults "$kind"
+    status 0 bustap wet check a.history
+done
+
 # --- code that is loaded again has new ids ---
 gcc -O1 -o reloaded "$TOP/tests/e2e/programs/reloaded.c"
 bustap wet --no-values -o a.wet ./reloaded 2>/dev/null

@@ -11,6 +11,8 @@
 set -eu
 case $BUILD in *sanitize*) echo "not with sanitizers"; exit 0 ;; esac
 TIMEFORMAT='%U %S'
+# shellcheck source=tests/bench/traced_programs.sh
+. "$TOP/tests/bench/traced_programs.sh"
 
 # seconds COMMAND...: of processor time
 seconds() {
@@ -54,17 +56,8 @@ program() {
     echo
 }
 
-gcc -O2 -o compute "$TOP/tests/bench/programs/compute.c"
-cat "$TOP"/capture/exec/*/*.c "$TOP"/formats/*/*.c >text
-gcc -E -I"$TOP" -D_POSIX_C_SOURCE=200809L "$TOP/capture/exec/translate/decode.c" >decode.i
-cat >queries <<'END'
-create table t(a integer, b integer, c text);
-with recursive n(i) as (select 1 union all select i+1 from n where i<60000)
-    insert into t select i, (i*7919)%10007, 'row '||((i*31)%997) from n;
-create index tb on t(b);
-select count(*), sum(a) from t where b between 100 and 5000;
-select c, count(*), avg(a) from t group by c order by 2 desc, 1 limit 5;
-select count(*) from t x join t y on x.b=y.b where x.a<20000;
+make_programs
+cat >>queries <<'END'
 update t set c=c||'x' where a%3=0;
 select max(length(c)) from t;
 END

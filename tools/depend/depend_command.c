@@ -230,15 +230,6 @@ _Noreturn static void go(struct call *call)
     process_exit(&end);
 }
 
-static void join(char *command, size_t size, const char *const *arguments)
-{
-    size_t used = 0;
-    command[0] = '\0';
-    for (; *arguments && used < size; arguments++)
-        used +=
-            (size_t)snprintf(command + used, size - used, "%s%s", used > 0 ? " " : "", *arguments);
-}
-
 /* Prints the flags for compiler and linker. The exit status. */
 static int print_flags(const struct command_settings *settings)
 {
@@ -275,7 +266,7 @@ static int depend_main(struct invocation *invocation)
     if (check(&settings, &error) < 0)
         return command_usage(invocation, "%s", error.message);
     const char *const *arguments = (const char *const *)invocation->arguments;
-    join(call.command, sizeof call.command, arguments);
+    exec_program_join(call.command, sizeof call.command, arguments);
     call.run = (struct depend_run){.settings = &settings.run,
                                    .program = call.command,
                                    .executing = conclude,

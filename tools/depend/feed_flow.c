@@ -65,25 +65,9 @@ struct feed_function *feed_flow_function(struct feed_flow *flow, uint32_t number
 /* --- the code ----------------------------------------------------------------------------------
  */
 
-/* Fills the window from an address on. */
-static void read_window(struct feed_flow *flow, uint64_t address)
-{
-    const size_t page = 4096 - (size_t)(address % 4096);
-    flow->window_begin = address;
-    flow->window_size = 0;
-    if (flow->read(flow->context, flow->window, address, page) != 0)
-        return;
-    flow->window_size = page;
-    if (flow->read(flow->context, flow->window + page, address + page, 16) == 0)
-        flow->window_size += 16;
-}
-
 size_t feed_flow_read(struct feed_flow *flow, uint64_t address, const uint8_t **code)
 {
-    if (address < flow->window_begin || address - flow->window_begin + 15 > flow->window_size)
-        read_window(flow, address);
-    *code = flow->window + (address - flow->window_begin);
-    return flow->window_size - (size_t)(address - flow->window_begin);
+    return code_window_read(&flow->window, flow->read, flow->context, address, code);
 }
 
 struct inside {
@@ -209,7 +193,7 @@ static int make_walk(struct feed_flow *flow, struct feed_function *function)
                                                 .jumps = function->jumps,
                                                 .jump_count = function->jump_count,
                                                 .instructions_max = INSTRUCTIONS_MAX};
-    flow->window_size = 0;
+    code_window_forget(&flow->window);
     code_walk_clear(&function->walk);
     int result = code_walk_make(&function->walk, &settings, &error);
     function->version++;

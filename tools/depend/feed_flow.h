@@ -9,6 +9,7 @@
 
 #include "formats/base/hash_index.h"
 #include "tools/cfg/code_walk.h"
+#include "tools/cfg/code_window.h"
 #include "tools/profile/functions.h"
 
 struct feed_function {
@@ -55,9 +56,7 @@ struct feed_flow {
     struct feed_chain *chains;
     size_t chain_count, chain_capacity;
     struct hash_index by_chain;
-    uint8_t window[4096 + 16]; /* of the program's memory, while a walk is made */
-    uint64_t window_begin;
-    size_t window_size;
+    struct code_window window; /* while a walk is made */
 };
 
 /* The caller sets the first four members, the rest is zero. 0 or BT_MEMORY; clear it in any case.

@@ -73,3 +73,12 @@ int exec_program_absolute(char *path, const char *file, struct bt_error *error)
         return bt_fail(error, BT_USAGE, "the name %.60s... is too long", file);
     return 0;
 }
+
+void exec_program_join(char *command, size_t size, const char *const *arguments)
+{
+    size_t used = 0;
+    command[0] = '\0';
+    for (; *arguments && used < size; arguments++)
+        used +=
+            (size_t)snprintf(command + used, size - used, "%s%s", used > 0 ? " " : "", *arguments);
+}

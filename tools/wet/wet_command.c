@@ -171,15 +171,6 @@ _Noreturn static void go(struct call *call)
     process_exit(&end);
 }
 
-static void join(char *command, size_t size, const char *const *arguments)
-{
-    size_t used = 0;
-    command[0] = '\0';
-    for (; *arguments && used < size; arguments++)
-        used +=
-            (size_t)snprintf(command + used, size - used, "%s%s", used > 0 ? " " : "", *arguments);
-}
-
 /* The command that reads a file; NULL: a program is to be recorded. */
 static const struct command *find_reader(const struct invocation *invocation)
 {
@@ -228,7 +219,7 @@ static int wet_main(struct invocation *invocation)
     if (region_options_check(&settings.run.region, &error) < 0)
         return command_usage(invocation, "%s", error.message);
     const char *const *arguments = (const char *const *)invocation->arguments;
-    join(call.header.command, sizeof call.header.command, arguments);
+    exec_program_join(call.header.command, sizeof call.header.command, arguments);
     call.header.has_values = settings.run.has_values = !settings.no_values && settings.history == 0;
     set_sink(&call);
     call.run = (struct record_run){.settings = &settings.run};

@@ -7,6 +7,7 @@
 
 #include "formats/base/hash_index.h"
 #include "formats/wet/wet_code.h"
+#include "tools/cfg/code_window.h"
 #include "tools/profile/functions.h"
 
 struct record_function;
@@ -35,9 +36,7 @@ struct record_places {
     struct hash_index by_stored;
     uint8_t *entered; /* by id: a call leads to it */
     size_t entered_capacity;
-    uint8_t window[4096 + 16]; /* of the program's memory, while a walk is made */
-    uint64_t window_begin;
-    size_t window_size;
+    struct code_window window; /* while a walk is made */
 };
 
 void record_places_clear(struct record_places *places);

@@ -6,42 +6,12 @@
 
 #define INSTRUCTIONS_MAX 100000u /* of a function */
 #define WALKS_MAX        4u      /* of a function, to find entries that nothing leads to */
-#define PAGE             4096u
 
 enum decode_kind record_places_kind(const struct wet_instruction *instruction)
 {
     struct decode_instruction decoded;
     decode(&decoded, instruction->bytes, instruction->size, instruction->address);
     return (enum decode_kind)decoded.kind;
-}
-
-/* --- the code ----------------------------------------------------------------------------------
- */
-
-/* Fills the window from an address on. */
-static void read_window(struct record_places *places, uint64_t address)
-{
-    const size_t page = PAGE - (size_t)(address % PAGE);
-    places->window_begin = address;
-    places->window_size = 0;
-    if (places->read(places->context, places->window, address, page) != 0)
-        return;
-    places->window_size = page;
-    if (places->read(places->context, places->window + page, address + page,
-                     sizeof places->window - PAGE) == 0)
-        places->window_size += sizeof places->window - PAGE;
-}
-
-static size_t read_code(struct record_places *places, uint64_t address, const uint8_t **code)
-{
-    const uint64_t offset = address - places->window_begin;
-    if (places->window_size == 0 || offset >= places->window_size ||
-        places->window_size - offset < DECODE_BYTES_MAX)
-        read_window(places, address);
-    if (address - places->window_begin >= places->window_size)
-        return 0;
-    *code = places->window + (address - places->window_begin);
-    return places->window_size - (size_t)(address - places->window_begin);
 }
 
 struct walking {
@@ -51,7 +21,8 @@ struct walking {
 
 static size_t read_inside(void *context, uint64_t address, const uint8_t **code)
 {
-    return read_code(((struct walking *)context)->places, address, code);
+    struct record_places *places = ((struct walking *)context)->places;
+    return code_window_read(&places->window, places->read, places->context, address, code);
 }
 
 static bool is_inside(void *context, uint64_t address)
@@ -192,7 +163,8 @@ static int put_ranges(struct record_places *places, struct wet_code *code, uint3
         const uint64_t address = walk->addresses[i];
         struct decode_instruction decoded;
         const uint8_t *bytes;
-        const size_t size = read_code(places, address, &bytes);
+        const size_t size =
+            code_window_read(&places->window, places->read, places->context, address, &bytes);
         result = size == 0 || is_executed(places, code, address) ? 0 : note_stored(places, address);
         if (result <= 0)
             continue;
@@ -218,7 +190,7 @@ int record_places_walk(struct record_places *places, struct wet_code *code, uint
     int missing = 1;
     if (function->entry_count == 0 && result == 0)
         result = add_entry(function, code->instructions[function->instruction].address);
-    places->window_size = 0;
+    code_window_forget(&places->window);
     for (unsigned i = 0; i < WALKS_MAX && missing > 0 && result == 0; i++) {
         const struct code_walk_settings settings = {.read = read_inside,
                                                     .is_inside = is_inside,

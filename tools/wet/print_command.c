@@ -17,7 +17,7 @@ static const struct option_row print_options[] = {
     {OPTION_FILE, 'o', "output", "OUT",
      "write to OUT, compressed if it ends in .gz or .bz2 (default: standard output)",
      offsetof(struct print_settings, output), NULL},
-    {OPTION_BYTES, 0, "memory", "SIZE",
+    {OPTION_BYTES, 0, "max-memory", "SIZE",
      "memory for lines; what does not fit takes another pass over FILE (default: 256M)",
      offsetof(struct print_settings, memory), NULL},
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};

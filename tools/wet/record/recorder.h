@@ -74,9 +74,6 @@ void recorder_called(struct recorder *recorder, unsigned processor, const struct
 /* A signal is delivered to a handler. The frame, which the kernel has written, has no writer. */
 void recorder_signal(struct recorder *recorder, unsigned processor, uint64_t frame);
 
-/* Ends the current chunk; puts it, unless it is empty. */
-void recorder_finish_chunk(struct recorder *recorder);
-
 /* Ends the current chunk, and the recording: fills in the numbers of *closing, and its thread by
  * the processor that was executed last. If recording continues the sink replaces the closing. */
 void recorder_close(struct recorder *recorder, struct wet_closing *closing);

@@ -100,7 +100,8 @@ int recorder_check(struct recorder *recorder)
     return result;
 }
 
-void recorder_finish_chunk(struct recorder *recorder)
+/* Puts the current chunk, unless it is empty. */
+static void finish_chunk(struct recorder *recorder)
 {
     if (recorder->is_stopped)
         return;
@@ -120,7 +121,7 @@ void recorder_close(struct recorder *recorder, struct wet_closing *closing)
 {
     struct bt_error error;
     const struct record_sink *sink = &recorder->settings.sink;
-    recorder_finish_chunk(recorder);
+    finish_chunk(recorder);
     closing->instructions = recorder->instructions;
     closing->blocks = recorder->blocks_executed;
     closing->unknown_calls = recorder->unknown_calls;

@@ -590,11 +590,6 @@ void wet_replay_free(struct wet_replay *replay)
     free(replay);
 }
 
-const uint64_t *wet_replay_counts(const struct wet_replay *replay)
-{
-    return replay->counts;
-}
-
 uint64_t wet_replay_instructions(const struct wet_replay *replay)
 {
     return replay->instructions;

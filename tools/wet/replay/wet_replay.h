@@ -75,9 +75,6 @@ int wet_replay_next(struct wet_replay *replay, struct bt_error *error);
 /* Replays all chunks that follow. 0 or a negative code. */
 int wet_replay_all(struct wet_replay *replay, struct bt_error *error);
 
-/* By id: how many instances there are so far. */
-const uint64_t *wet_replay_counts(const struct wet_replay *replay);
-
 /* Instructions replayed so far. */
 uint64_t wet_replay_instructions(const struct wet_replay *replay);
 

@@ -4,7 +4,8 @@
 
 #include <stdio.h>
 
-const char *slice_register_name(unsigned reg, char text[SLICE_REGISTER_BYTES])
+/* Registers are numbered as in wet_registers.h. */
+static const char *register_name(unsigned reg, char text[SLICE_REGISTER_BYTES])
 {
     static const char *const general[] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
                                           "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
@@ -31,7 +32,7 @@ const char *slice_link_name(const struct slice_link *link, char text[SLICE_REGIS
     case SLICE_MEMORY:
         return "memory";
     case SLICE_REGISTER:
-        return slice_register_name(link->reg, text);
+        return register_name(link->reg, text);
     default:
         return "";
     }

@@ -7,13 +7,11 @@
 #define SLICE_REGISTER_BYTES 8u
 #define SLICE_DIGITS_BYTES   (2 * SLICE_VALUE_BYTES + 3)
 
-/* The name of a register, numbered as in wet_registers.h: "rax", "flags", "v3", "mm0". */
-const char *slice_register_name(unsigned reg, char text[SLICE_REGISTER_BYTES]);
-
-/* What a dependence is about: "control", "rax", "memory". */
+/* What a dependence is about: "control", "memory", "flags", "rax", "zmm3", "x87-0" (the physical
+ * register), "c0-c3", "k1"; "" of the criterion. Either constant, or in text. */
 const char *slice_link_name(const struct slice_link *link, char text[SLICE_REGISTER_BYTES]);
 
-/* "0x1f", or "" if there is no value. */
+/* "0x1f", or "" if there is no value (NULL, or of size 0). In text. */
 const char *slice_value_text(const struct slice_value *value, char text[SLICE_DIGITS_BYTES]);
 
 /* The value of the latest of a row's last instances that has one. NULL: none has. */

@@ -15,9 +15,8 @@ struct value_coder {
     uint32_t thread_count;         /* of which those from here on are NULL */
     uint64_t *by_context;
     uint64_t (*wide)[8];
-    uint64_t run;    /* right guesses in a row so far, or still to come */
-    bool has_run;    /* reading: the run has been read */
-    uint64_t result; /* of the last system call */
+    uint64_t run; /* right guesses in a row so far, or still to come */
+    bool has_run; /* reading: the run has been read */
     struct wet_bytes *to;
     struct wet_cursor *from;
 };
@@ -449,29 +448,5 @@ int value_coder_result(struct value_coder *coder, uint32_t thread, uint64_t resu
     if (!found)
         return thread < VALUE_THREADS ? BT_MEMORY : BT_DATA;
     found->registers[DECODE_RAX] = result;
-    return 0;
-}
-
-int value_coder_put_result(struct value_coder *coder, uint32_t thread, uint64_t result)
-{
-    struct value_thread *found = thread < VALUE_THREADS ? find_thread(coder, thread) : NULL;
-    if (!found)
-        return thread < VALUE_THREADS ? BT_MEMORY : BT_DATA;
-    put_literal(coder, result, coder->result, 8);
-    coder->result = result;
-    found->registers[DECODE_RAX] = result;
-    return written(coder);
-}
-
-int value_coder_get_result(struct value_coder *coder, uint32_t thread, uint64_t *result)
-{
-    struct value_thread *found = thread < VALUE_THREADS ? find_thread(coder, thread) : NULL;
-    if (!found)
-        return thread < VALUE_THREADS ? BT_MEMORY : BT_DATA;
-    const int symbol = get_byte(&coder->from[STREAM_SYMBOLS]);
-    if (symbol < 0 || get_literal(coder, symbol, coder->result, 8, result) != 0)
-        return BT_DATA;
-    coder->result = *result;
-    found->registers[DECODE_RAX] = *result;
     return 0;
 }

@@ -47,13 +47,10 @@ void value_coder_write_to(struct value_coder *coder, struct wet_bytes *streams);
  * The current thread executed the instruction of the rule, and its value is rule->size bytes; if
  * the rule has a value. Eight bytes may be read, if the value has less. `defines` false: it has not
  * defined it (doc/wet.md, "Conditional definitions"), and there is none. Of a system call only
- * value_coder_put_result() takes the value. 0 or BT_MEMORY.
+ * value_coder_result() takes the value. 0 or BT_MEMORY.
  */
 int value_coder_put(struct value_coder *coder, struct value_rule *rule, bool defines,
                     const uint8_t *value);
-
-/* The thread's system call returned: rax. 0, or as value_coder_switch(). */
-int value_coder_put_result(struct value_coder *coder, uint32_t thread, uint64_t result);
 
 /* Ends the chunk: what was put is in the streams. 0 or BT_MEMORY. */
 int value_coder_finish(struct value_coder *coder);
@@ -68,8 +65,5 @@ void value_coder_read_from(struct value_coder *coder, struct wet_cursor *streams
  * streams have no more values, or other bytes. */
 int value_coder_get(struct value_coder *coder, struct value_rule *rule, bool defines,
                     uint8_t value[VALUE_BYTES]);
-
-/* 0, or as value_coder_switch() and value_coder_get(). */
-int value_coder_get_result(struct value_coder *coder, uint32_t thread, uint64_t *result);
 
 #endif

@@ -15,20 +15,21 @@ case $BUILD in *sanitize*) echo "not with sanitizers"; exit 0 ;; esac
 # shellcheck source=tests/bench/traced_programs.sh
 . "$TOP/tests/bench/traced_programs.sh"
 
-# bytes_each FILE: its bytes for each instruction
+# bytes_each: bytes of the file for each instruction, as the latest recording said
 bytes_each() {
-    bustap wet check --json "$1" | jq -r '.bytes / .instructions'
+    sed -n 's/.* bytes, \([0-9.]*\) bytes an instruction$/\1/p' messages
 }
 
 program() { # NAME RUNS COMMAND...
     local name=$1 runs=$2 native all deps values history small large
     shift 2
     native=$(measure 3 "$@")
+    : >messages
     all=$(measure "$runs" "$BUILD/tests/bench/exec" --way all "$@")
     deps=$(measure "$runs" bustap wet --no-values -o trace.wet -- "$@")
-    small=$(bytes_each trace.wet)
+    small=$(bytes_each)
     values=$(measure "$runs" bustap wet -o trace.wet -- "$@")
-    large=$(bytes_each trace.wet)
+    large=$(bytes_each)
     history=$(measure "$runs" bustap wet --history -o history -- "$@")
     echo "$name $native $all $deps $values $history $small $large" | awk '{
         printf "%-8s %6.3f %7.1f %7.1f %7.1f %7.1f %7.3f %7.3f %7.1f %7.1f\n", $1, $2, $4 / $2, $6 / $2, $8 / $2, $10 / $2,

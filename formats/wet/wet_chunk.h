@@ -78,7 +78,7 @@ int wet_chunk_get(struct wet_chunk *chunk, const struct wet_bytes *content, stru
  * (doc/wet.md, "Conditional definitions"). Stored as lengths of runs: of true, false, true ...
  */
 struct wet_outcomes {
-    bool current; /* writing and reading: the run's outcome. Zeroed, then true at the begin */
+    bool current; /* writing and reading: the run's outcome. Zeroed, then true at the start */
     bool has_run; /* a run has begun */
     uint64_t run; /* so far, or still to be read */
 };

@@ -60,32 +60,32 @@ void wet_chunk_put_labels(struct wet_chunk *chunk, uint32_t id, uint32_t operand
 }
 
 int wet_chunk_index(const struct wet_chunk *chunk, bool labels, uint32_t ids,
-                    struct wet_slice **slices, size_t *count, struct bt_error *error)
+                    struct wet_extent **extents, size_t *count, struct bt_error *error)
 {
     const struct wet_bytes *index =
         &chunk->streams[labels ? WET_STREAM_LABEL_INDEX : WET_STREAM_OUTCOME_INDEX];
     const size_t size = chunk->streams[labels ? WET_STREAM_LABELS : WET_STREAM_OUTCOMES].size;
     struct wet_cursor from = {.at = index->bytes,
                               .end = index->size > 0 ? index->bytes + index->size : index->bytes};
-    struct wet_slice last = {.id = 0};
+    struct wet_extent last = {.id = 0};
     size_t capacity = 0, offset = 0;
-    *slices = NULL;
+    *extents = NULL;
     *count = 0;
     while (from.at < from.end) {
         const uint64_t more = wet_cursor_get(&from);
         const uint64_t operand = labels ? wet_cursor_get(&from) : 0;
         const uint64_t bytes = wet_cursor_get(&from);
-        struct wet_slice *larger = grow_array(*slices, &capacity, *count + 1, sizeof *larger);
+        struct wet_extent *larger = grow_array(*extents, &capacity, *count + 1, sizeof *larger);
         if (!larger)
             return bt_fail(error, BT_MEMORY, "no memory for a chunk of the trace");
-        *slices = larger;
+        *extents = larger;
         if (from.failed || more >= ids - last.id || bytes > size - offset || operand > UINT8_MAX ||
             (more == 0 && (last.id == 0 || !labels || operand <= last.operand)))
             return bt_fail(error, BT_DATA, "the index of a chunk is damaged");
-        last = (struct wet_slice){.id = last.id + (uint32_t)more,
-                                  .operand = (uint32_t)operand,
-                                  .offset = offset,
-                                  .size = (size_t)bytes};
+        last = (struct wet_extent){.id = last.id + (uint32_t)more,
+                                   .operand = (uint32_t)operand,
+                                   .offset = offset,
+                                   .size = (size_t)bytes};
         larger[(*count)++] = last;
         offset += (size_t)bytes;
     }

@@ -38,7 +38,7 @@ enum wet_stream {
 #define WET_VALUE_STREAMS (WET_STREAMS - WET_STREAM_VALUES)
 
 /* Bytes of one instruction's outcomes, or of a port's labels, within a stream. */
-struct wet_slice {
+struct wet_extent {
     uint32_t id;
     uint32_t operand; /* of labels */
     size_t offset, size;
@@ -65,7 +65,7 @@ void wet_chunk_put_labels(struct wet_chunk *chunk, uint32_t id, uint32_t operand
 /* Reads the index of outcomes (labels: true for labels) into an array that the caller frees. 0,
  * BT_MEMORY, or BT_DATA. `ids`: number of instructions plus 1. */
 int wet_chunk_index(const struct wet_chunk *chunk, bool labels, uint32_t ids,
-                    struct wet_slice **slices, size_t *count, struct bt_error *error);
+                    struct wet_extent **extents, size_t *count, struct bt_error *error);
 
 /* Appends the content of a CHUNK member: each stream's size, then the streams. 0 or BT_MEMORY. */
 int wet_chunk_put(const struct wet_chunk *chunk, struct wet_bytes *to);
@@ -78,14 +78,16 @@ int wet_chunk_get(struct wet_chunk *chunk, const struct wet_bytes *content, stru
  * (doc/wet.md, "Conditional definitions"). Stored as lengths of runs: of true, false, true ...
  */
 struct wet_outcomes {
-    bool current; /* writing and reading: the run's outcome. Zeroed, then true at the begin */
+    bool current; /* writing and reading: the run's outcome. Zeroed, then true at the start */
     bool has_run; /* a run has begun */
     uint64_t run; /* so far, or still to be read */
 };
 
+/* Adds the outcome of the next execution; finish ends the chunk's. Without memory *to says so. */
 void wet_outcomes_put(struct wet_outcomes *outcomes, bool outcome, struct wet_bytes *to);
 void wet_outcomes_finish(struct wet_outcomes *outcomes, struct wet_bytes *to);
-/* 0, or BT_DATA. */
+
+/* Reads the outcome of the next execution. 0, or BT_DATA: there is none. */
 int wet_outcomes_get(struct wet_outcomes *outcomes, struct wet_cursor *from, bool *outcome);
 
 #endif

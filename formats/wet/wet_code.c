@@ -258,7 +258,7 @@ static const uint8_t *get_bytes(struct wet_cursor *from, uint64_t size)
     return from->at - size;
 }
 
-/* A name, to be freed. NULL: none, or no memory. */
+/* A text without zeros, shorter than WET_NAME_BYTES. 0 or BT_DATA. */
 static int get_text(struct wet_cursor *from, char text[WET_NAME_BYTES])
 {
     const uint64_t size = wet_cursor_get(from);

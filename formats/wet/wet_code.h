@@ -36,7 +36,7 @@ struct wet_block {
     uint64_t executions; /* in the chunk of the latest CODE member */
 };
 
-/* Once, execution passed from the end of one block to the begin of another, in one thread. */
+/* Once, execution passed from the end of one block to the start of another, in one thread. */
 struct wet_edge {
     uint32_t from; /* id of the last instruction; 0: a thread or a signal handler begins, or
                       recording begins */

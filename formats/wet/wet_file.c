@@ -15,7 +15,7 @@
  */
 
 /* Reads what has no offsets, such as a pipe; of what is no WET file, which may be endless, only the
- * begin. */
+ * start. */
 static int read_all(struct wet_file *file, int descriptor, struct bt_error *error)
 {
     struct wet_member member;

@@ -42,9 +42,10 @@ struct NAMED_FIELDS wet_closing {
 struct wet_writer;
 
 /*
- * Writes to a descriptor, which the caller owns. engine level as in deflate_encoder_new(). NULL and
- * *error on failure. The functions return 0, BT_MEMORY, or an error of the system; after an error
- * the file is valid up to the last chunk (a full disk may leave a part of a chunk).
+ * Writes to a descriptor, which the caller owns. NULL and *error on failure. Free with
+ * wet_writer_free(), which accepts NULL. The functions return 0, BT_MEMORY, or an error of the
+ * system; after an error the file is valid up to the last chunk (a full disk may leave a part of a
+ * chunk).
  */
 struct wet_writer *wet_writer_new(int descriptor, const struct wet_header *header,
                                   struct bt_error *error);

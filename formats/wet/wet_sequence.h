@@ -13,7 +13,7 @@
 
 #define WET_SEQUENCE_BITS 16u
 
-/* The last three numbers of a thread. Zeroed at the begin. */
+/* The last three numbers of a thread. Zeroed at the start. */
 struct wet_context {
     uint32_t before[3]; /* the latest first */
 };

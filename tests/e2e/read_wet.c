@@ -151,24 +151,24 @@ static struct wet_cursor cursor_of(const struct wet_bytes *bytes, size_t offset,
 
 static void set_slices(struct reading *reading, bool labels)
 {
-    struct wet_slice *slices;
+    struct wet_extent *extents;
     size_t count;
     struct bt_error error;
     const uint32_t ids = (uint32_t)reading->file.code.instruction_count;
     const struct wet_bytes *bytes =
         &reading->chunk.streams[labels ? WET_STREAM_LABELS : WET_STREAM_OUTCOMES];
-    if (wet_chunk_index(&reading->chunk, labels, ids, &slices, &count, &error) < 0)
+    if (wet_chunk_index(&reading->chunk, labels, ids, &extents, &count, &error) < 0)
         FAIL("%s", error.message);
     for (size_t i = 0; i < count; i++) {
-        const struct wet_cursor from = cursor_of(bytes, slices[i].offset, slices[i].size);
+        const struct wet_cursor from = cursor_of(bytes, extents[i].offset, extents[i].size);
         if (!labels)
-            reading->outcomes[slices[i].id].from = from;
-        else if (slices[i].operand < reading->flows.flows[slices[i].id].memory_ports)
-            reading->ports[slices[i].id][slices[i].operand].from = from;
+            reading->outcomes[extents[i].id].from = from;
+        else if (extents[i].operand < reading->flows.flows[extents[i].id].memory_ports)
+            reading->ports[extents[i].id][extents[i].operand].from = from;
         else
-            FAIL("%" PRIu32 " has no operand %" PRIu32, slices[i].id, slices[i].operand);
+            FAIL("%" PRIu32 " has no operand %" PRIu32, extents[i].id, extents[i].operand);
     }
-    free(slices);
+    free(extents);
 }
 
 static void check_rests(struct reading *reading)

@@ -38,9 +38,9 @@ static void test_streams(void)
     wet_chunk_clear(&again);
 }
 
-/* Puts slices of random sizes; *slices is what the index must give. */
+/* Puts extents of random sizes; *extents is what the index must give. */
 static size_t put_slices(struct wet_chunk *chunk, bool labels, uint64_t *random,
-                         struct wet_slice *slices)
+                         struct wet_extent *extents)
 {
     struct wet_bytes bytes = {.bytes = NULL};
     uint32_t last = 0;
@@ -56,7 +56,7 @@ static size_t put_slices(struct wet_chunk *chunk, bool labels, uint64_t *random,
                 wet_chunk_put_labels(chunk, id, operand, &bytes, &last);
             else
                 wet_chunk_put_outcomes(chunk, id, &bytes, &last);
-            slices[count++] = (struct wet_slice){
+            extents[count++] = (struct wet_extent){
                 .id = id, .operand = operand, .offset = offset, .size = bytes.size};
             offset += bytes.size;
         }
@@ -66,28 +66,29 @@ static size_t put_slices(struct wet_chunk *chunk, bool labels, uint64_t *random,
 
 static void check_index(bool labels, uint64_t seed)
 {
-    static struct wet_slice expected[3 * IDS];
+    static struct wet_extent expected[3 * IDS];
     uint64_t random = random_seed(seed);
     struct wet_chunk chunk = {.streams = {{.bytes = NULL}}};
-    struct wet_slice *slices;
+    struct wet_extent *extents;
     struct bt_error error;
     size_t count, wanted = put_slices(&chunk, labels, &random, expected);
-    CU_ASSERT_EQUAL_FATAL(wet_chunk_index(&chunk, labels, IDS, &slices, &count, &error), 0);
+    CU_ASSERT_EQUAL_FATAL(wet_chunk_index(&chunk, labels, IDS, &extents, &count, &error), 0);
     CU_ASSERT_EQUAL(count, wanted);
     for (size_t i = 0; i < count && i < wanted; i++) {
-        CU_ASSERT_EQUAL(slices[i].id, expected[i].id);
-        CU_ASSERT_EQUAL(slices[i].operand, expected[i].operand);
-        CU_ASSERT_EQUAL(slices[i].offset, expected[i].offset);
-        CU_ASSERT_EQUAL(slices[i].size, expected[i].size);
+        CU_ASSERT_EQUAL(extents[i].id, expected[i].id);
+        CU_ASSERT_EQUAL(extents[i].operand, expected[i].operand);
+        CU_ASSERT_EQUAL(extents[i].offset, expected[i].offset);
+        CU_ASSERT_EQUAL(extents[i].size, expected[i].size);
     }
-    free(slices);
+    free(extents);
     /* ids that the file does not have */
     CU_ASSERT_EQUAL(
-        wet_chunk_index(&chunk, labels, expected[wanted - 1].id, &slices, &count, &error), BT_DATA);
-    free(slices);
+        wet_chunk_index(&chunk, labels, expected[wanted - 1].id, &extents, &count, &error),
+        BT_DATA);
+    free(extents);
     chunk.streams[labels ? WET_STREAM_LABELS : WET_STREAM_OUTCOMES].size /= 2;
-    CU_ASSERT_EQUAL(wet_chunk_index(&chunk, labels, IDS, &slices, &count, &error), BT_DATA);
-    free(slices);
+    CU_ASSERT_EQUAL(wet_chunk_index(&chunk, labels, IDS, &extents, &count, &error), BT_DATA);
+    free(extents);
     wet_chunk_clear(&chunk);
 }
 

@@ -13,7 +13,7 @@ struct history_ring {
     struct wet_place *places;
     size_t count, chunk_capacity, place_capacity;
     uint64_t instructions;
-    struct wet_replay *base; /* the state before the oldest chunk; NULL: the begin */
+    struct wet_replay *base; /* the state before the oldest chunk; NULL: that of the start */
 };
 
 struct history_ring *history_ring_new(uint64_t dependences, size_t bytes, struct bt_error *error)

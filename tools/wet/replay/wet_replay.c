@@ -416,22 +416,22 @@ static int set_cursors(struct wet_replay *replay, bool labels, struct bt_error *
     const struct wet_trace *trace = replay->trace;
     const struct wet_bytes *bytes =
         &replay->chunk.streams[labels ? WET_STREAM_LABELS : WET_STREAM_OUTCOMES];
-    struct wet_slice *slices;
+    struct wet_extent *extents;
     size_t count;
     int result =
-        wet_chunk_index(&replay->chunk, labels, replay->last_id + 1, &slices, &count, error);
+        wet_chunk_index(&replay->chunk, labels, replay->last_id + 1, &extents, &count, error);
     for (size_t i = 0; i < count && result == 0; i++) {
-        const struct wet_slice *slice = &slices[i];
-        const struct wet_flow *flow = &trace->flows.flows[slice->id];
-        if (labels ? slice->operand >= flow->memory_ports : !flow->has_outcome)
+        const struct wet_extent *extent = &extents[i];
+        const struct wet_flow *flow = &trace->flows.flows[extent->id];
+        if (labels ? extent->operand >= flow->memory_ports : !flow->has_outcome)
             result = bt_fail(error, BT_DATA, "a chunk describes a port that does not exist");
         else if (labels)
-            replay->label_cursors[trace->first_port[slice->id] + slice->operand] =
-                cursor_of(bytes, slice->offset, slice->size);
+            replay->label_cursors[trace->first_port[extent->id] + extent->operand] =
+                cursor_of(bytes, extent->offset, extent->size);
         else
-            replay->outcome_cursors[slice->id] = cursor_of(bytes, slice->offset, slice->size);
+            replay->outcome_cursors[extent->id] = cursor_of(bytes, extent->offset, extent->size);
     }
-    free(slices);
+    free(extents);
     return result;
 }
 

@@ -62,7 +62,7 @@ int wet_trace_borrow(struct wet_trace *trace, const struct wet_code *code, struc
 
 struct wet_replay;
 
-/* At the begin of the file. The trace is the caller's. NULL and *error without memory. */
+/* At the start of the file. The trace is the caller's. NULL and *error without memory. */
 struct wet_replay *wet_replay_new(struct wet_trace *trace, unsigned wanted,
                                   const struct wet_replay_operations *operations, void *context,
                                   struct bt_error *error);

@@ -57,10 +57,10 @@ void slice_labels_free(struct slice_labels *labels)
  */
 
 static struct wet_cursor cursor_of(const struct wet_chunk *chunk, enum wet_stream stream,
-                                   const struct wet_slice *slice)
+                                   const struct wet_extent *extent)
 {
-    const uint8_t *bytes = chunk->streams[stream].bytes + slice->offset;
-    return (struct wet_cursor){.at = bytes, .end = bytes + slice->size};
+    const uint8_t *bytes = chunk->streams[stream].bytes + extent->offset;
+    return (struct wet_cursor){.at = bytes, .end = bytes + extent->size};
 }
 
 static int read_runs(struct slice_labels *labels, struct slice_outcome_runs *runs,
@@ -96,26 +96,26 @@ static int set_cursors(struct slice_labels *labels, const struct wet_chunk *chun
                        struct bt_error *error)
 {
     const struct wet_trace *trace = labels->trace;
-    struct wet_slice *slices;
+    struct wet_extent *extents;
     size_t count;
-    int result = wet_chunk_index(chunk, is_label, labels->last_id + 1, &slices, &count, error);
+    int result = wet_chunk_index(chunk, is_label, labels->last_id + 1, &extents, &count, error);
     for (size_t i = 0; i < count && result == 0; i++) {
-        const struct wet_slice *slice = &slices[i];
-        const struct wet_flow *flow = &trace->flows.flows[slice->id];
-        if (is_label ? slice->operand >= flow->memory_ports : !flow->has_outcome) {
+        const struct wet_extent *extent = &extents[i];
+        const struct wet_flow *flow = &trace->flows.flows[extent->id];
+        if (is_label ? extent->operand >= flow->memory_ports : !flow->has_outcome) {
             result = bt_fail(error, BT_DATA, "a chunk describes a port that does not exist");
         } else if (is_label) {
-            const uint32_t port = trace->first_port[slice->id] + slice->operand;
-            labels->ports[port].from = cursor_of(chunk, WET_STREAM_LABELS, slice);
+            const uint32_t port = trace->first_port[extent->id] + extent->operand;
+            labels->ports[port].from = cursor_of(chunk, WET_STREAM_LABELS, extent);
             schedule(labels, port);
         } else {
-            struct wet_cursor from = cursor_of(chunk, WET_STREAM_OUTCOMES, slice);
-            result = read_runs(labels, &labels->outcomes[slice->id], &from);
+            struct wet_cursor from = cursor_of(chunk, WET_STREAM_OUTCOMES, extent);
+            result = read_runs(labels, &labels->outcomes[extent->id], &from);
             if (result < 0)
                 bt_fail(error, result, "a chunk's outcomes cannot be read");
         }
     }
-    free(slices);
+    free(extents);
     return result;
 }
 

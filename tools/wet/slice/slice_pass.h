@@ -75,7 +75,7 @@ struct slice_pass {
     uint64_t instructions;       /* in the chunk */
 };
 
-/* At the begin of the file. The trace and the code are the caller's. 0 or BT_MEMORY; clear it in
+/* At the start of the file. The trace and the code are the caller's. 0 or BT_MEMORY; clear it in
  * either case. labels: the caller's, or NULL if no record is wanted. */
 int slice_pass_init(struct slice_pass *pass, struct wet_trace *trace, const struct slice_code *code,
                     struct slice_labels *labels, bool wants_control);

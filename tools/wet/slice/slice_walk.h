@@ -1,6 +1,6 @@
 /*
  * Backward slices: everything that the criterion depends on, directly or not. All dependences point
- * backwards in time, so one walk from the criterion to the begin of the trace finds them; of each
+ * backwards in time, so one walk from the criterion to the start of the trace finds them; of each
  * chunk that is needed the state at its begin is found by a pass forwards before.
  */
 #ifndef TOOLS_WET_SLICE_SLICE_WALK_H

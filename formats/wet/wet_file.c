@@ -77,7 +77,10 @@ static int open_bytes(struct wet_file *file, const char *path, struct bt_error *
         file->size = (uint64_t)status.st_size;
         return 0;
     }
-    return read_all(file, descriptor, error);
+    const int result = read_all(file, descriptor, error);
+    return result < 0
+               ? bt_fail_within(error, "%.200s", is_input ? "standard input" : PRINTABLE(path))
+               : 0;
 }
 
 /* --- members -----------------------------------------------------------------------------------
@@ -257,8 +260,12 @@ static int read_members(struct wet_file *file, struct bt_error *error)
     while (result == 0) {
         offset += member.member_bytes;
         file->end = offset;
-        if (offset == file->size || file->is_closed)
+        if (offset == file->size)
             break;
+        if (file->is_closed) {
+            bt_fail(&file->cut, BT_DATA, "there are bytes after the end");
+            return stop_reading(file, offset, error);
+        }
         result = find_member(file, offset, &member, &file->cut);
         if (result == 0)
             result = bt_fail(&file->cut, BT_DATA, "the file ends in the middle of a member");

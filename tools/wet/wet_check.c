@@ -135,9 +135,6 @@ static int check_end(const struct checking *checking, struct bt_error *error)
                        "at byte %" PRIu64
                        ": the closing member is missing: the recording was cut off, or continues",
                        file->end);
-    if (file->end != file->size)
-        return bt_fail(error, BT_DATA, "at byte %" PRIu64 ": there are bytes after the end",
-                       file->end);
     if (file->closing.instructions != check->instructions || file->closing.blocks != check->blocks)
         return bt_fail(error, BT_DATA,
                        "the closing member has %" PRIu64 " instructions and %" PRIu64

@@ -140,9 +140,10 @@ static void say_result(const struct call *call)
     }
     const uint64_t bytes = record_file_bytes(&call->file);
     own_stream_say(call->run.messages,
-                   "%" PRIu64 " instructions of %zu thread%s in %" PRIu64
+                   "%" PRIu64 " instruction%s of %zu thread%s in %" PRIu64
                    " bytes, %.3f bytes an instruction",
-                   totals.instructions, totals.threads, totals.threads == 1 ? "" : "s", bytes,
+                   totals.instructions, totals.instructions == 1 ? "" : "s", totals.threads,
+                   totals.threads == 1 ? "" : "s", bytes,
                    totals.instructions > 0 ? (double)bytes / (double)totals.instructions : 0.0);
     record_run_say(&call->run);
 }

@@ -212,8 +212,11 @@ static int find_end(const struct wet_trace *trace, struct slice_criterion *crite
                     struct bt_error *error)
 {
     const struct wet_file *file = &trace->file;
-    if (file->place_count == 0)
-        return bt_fail(error, BT_USAGE, "the trace has no instructions");
+    const struct wet_place *last = file->places + file->place_count - 1;
+    if (file->place_count == 0 || last->first + last->instructions == 0)
+        return bt_fail(error, file->is_closed ? BT_USAGE : BT_DATA,
+                       file->is_closed ? "the trace has no instructions"
+                                       : "the trace was cut off before its first instruction");
     criterion->is_fault = file->is_closed && file->closing.has_fault;
     criterion->is_end = !criterion->is_fault;
     return 0;

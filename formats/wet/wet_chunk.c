@@ -33,6 +33,17 @@ void wet_chunk_empty(struct wet_chunk *chunk)
     }
 }
 
+int wet_chunk_copy(struct wet_chunk *to, const struct wet_chunk *from)
+{
+    bool out_of_memory = false;
+    wet_chunk_empty(to);
+    for (unsigned i = 0; i < WET_STREAMS; i++) {
+        wet_bytes_append(&to->streams[i], from->streams[i].bytes, from->streams[i].size);
+        out_of_memory |= to->streams[i].out_of_memory;
+    }
+    return out_of_memory ? BT_MEMORY : 0;
+}
+
 /* --- index -------------------------------------------------------------------------------------
  */
 

@@ -52,6 +52,9 @@ struct wet_chunk {
 void wet_chunk_clear(struct wet_chunk *chunk); /* frees the memory */
 void wet_chunk_empty(struct wet_chunk *chunk); /* keeps it */
 
+/* Replaces the streams of a chunk by those of another one. 0 or BT_MEMORY. */
+int wet_chunk_copy(struct wet_chunk *to, const struct wet_chunk *from);
+
 /* Appends raw bytes to a stream; without memory it says so. */
 void wet_bytes_append(struct wet_bytes *to, const uint8_t *bytes, size_t size);
 

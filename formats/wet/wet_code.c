@@ -129,6 +129,25 @@ int64_t wet_code_add_range(struct wet_code *code, uint64_t address, uint32_t fun
     return (int64_t)code->range_count++;
 }
 
+int wet_code_take_executions(struct wet_code *code, struct wet_execution **executions,
+                             size_t *count)
+{
+    *count = 0;
+    for (size_t i = 1; i < code->block_count; i++)
+        *count += code->blocks[i].executions > 0;
+    struct wet_execution *taken = malloc((*count + 1) * sizeof *taken);
+    *executions = taken;
+    if (!taken)
+        return BT_MEMORY;
+    for (size_t i = 1; i < code->block_count; i++) {
+        struct wet_block *block = &code->blocks[i];
+        if (block->executions > 0)
+            *taken++ = (struct wet_execution){.block = (uint32_t)i, .count = block->executions};
+        block->executions = 0;
+    }
+    return 0;
+}
+
 /* --- writing -----------------------------------------------------------------------------------
  */
 

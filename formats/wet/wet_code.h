@@ -36,6 +36,12 @@ struct wet_block {
     uint64_t executions; /* in the chunk of the latest CODE member */
 };
 
+/* How often a block is executed in a chunk. */
+struct wet_execution {
+    uint32_t block;
+    uint64_t count;
+};
+
 /* Once, execution passed from the end of one block to the start of another, in one thread. */
 struct wet_edge {
     uint32_t from; /* id of the last instruction; 0: a thread or a signal handler begins, or
@@ -96,6 +102,11 @@ static inline const uint32_t *wet_code_ids(const struct wet_code *code, uint32_t
 {
     return code->ids + code->blocks[block].first;
 }
+
+/* The executions of all blocks in the current chunk, which become 0: an array that the caller
+ * frees. 0 or BT_MEMORY. */
+int wet_code_take_executions(struct wet_code *code, struct wet_execution **executions,
+                             size_t *count);
 
 /* Appends the content of a CODE member: what was added since the last call, and the executions of
  * all blocks, which become 0. 0 or BT_MEMORY. */

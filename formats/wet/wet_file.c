@@ -164,25 +164,6 @@ static int get_closing(struct wet_file *file, struct bt_error *error)
     return 0;
 }
 
-int wet_code_take_executions(struct wet_code *code, struct wet_execution **executions,
-                             size_t *count)
-{
-    *count = 0;
-    for (size_t i = 1; i < code->block_count; i++)
-        *count += code->blocks[i].executions > 0;
-    struct wet_execution *taken = malloc((*count + 1) * sizeof *taken);
-    *executions = taken;
-    if (!taken)
-        return BT_MEMORY;
-    for (size_t i = 1; i < code->block_count; i++) {
-        struct wet_block *block = &code->blocks[i];
-        if (block->executions > 0)
-            *taken++ = (struct wet_execution){.block = (uint32_t)i, .count = block->executions};
-        block->executions = 0;
-    }
-    return 0;
-}
-
 /* Remembers the chunk at an offset, which the code read last belongs to. */
 static int add_place(struct wet_file *file, const struct wet_member *member, uint64_t offset,
                      struct bt_error *error)
@@ -320,23 +301,13 @@ void wet_file_borrow(struct wet_file *file, const struct wet_code *code, struct 
         .code = *code, .places = places, .place_count = count, .is_borrowed = true};
 }
 
-/* Copies a chunk in memory. */
-static int copy_chunk(const struct wet_chunk *from, struct wet_chunk *to, struct bt_error *error)
-{
-    bool out_of_memory = false;
-    wet_chunk_empty(to);
-    for (unsigned i = 0; i < WET_STREAMS; i++) {
-        wet_bytes_append(&to->streams[i], from->streams[i].bytes, from->streams[i].size);
-        out_of_memory |= to->streams[i].out_of_memory;
-    }
-    return out_of_memory ? bt_fail(error, BT_MEMORY, "no memory for a chunk of the trace") : 0;
-}
-
 int wet_file_chunk(struct wet_file *file, size_t number, struct wet_chunk *chunk,
                    struct bt_error *error)
 {
     if (file->places[number].chunk)
-        return copy_chunk(file->places[number].chunk, chunk, error);
+        return wet_chunk_copy(chunk, file->places[number].chunk) == 0
+                   ? 0
+                   : bt_fail(error, BT_MEMORY, "no memory for a chunk of the trace");
     const uint64_t offset = file->places[number].offset;
     struct wet_member member;
     int result = find_member(file, offset, &member, error);

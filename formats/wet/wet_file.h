@@ -63,12 +63,6 @@ uint64_t wet_writer_bytes(const struct wet_writer *writer);
 /* --- reading -----------------------------------------------------------------------------------
  */
 
-/* How often a block is executed in a chunk. */
-struct wet_execution {
-    uint32_t block;
-    uint64_t count;
-};
-
 /* A chunk of the file. */
 struct wet_place {
     uint64_t offset;          /* of the CHUNK member */
@@ -116,11 +110,6 @@ void wet_file_close(struct wet_file *file);
  */
 void wet_file_borrow(struct wet_file *file, const struct wet_code *code, struct wet_place *places,
                      size_t count);
-
-/* The executions of all blocks in the current chunk, which become 0: an array that the caller
- * frees. 0 or BT_MEMORY. */
-int wet_code_take_executions(struct wet_code *code, struct wet_execution **executions,
-                             size_t *count);
 
 /* Reads a chunk. *chunk: empty, or a former one. 0, BT_MEMORY or BT_DATA. */
 int wet_file_chunk(struct wet_file *file, size_t number, struct wet_chunk *chunk,

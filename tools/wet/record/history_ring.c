@@ -98,12 +98,7 @@ static int advance(struct history_ring *ring, const struct wet_code *code, struc
 static struct wet_chunk *copy_chunk(const struct wet_chunk *chunk)
 {
     struct wet_chunk *copy = calloc(1, sizeof *copy);
-    bool out_of_memory = false;
-    for (unsigned i = 0; copy && i < WET_STREAMS; i++) {
-        wet_bytes_append(&copy->streams[i], chunk->streams[i].bytes, chunk->streams[i].size);
-        out_of_memory |= copy->streams[i].out_of_memory;
-    }
-    if (copy && out_of_memory) {
+    if (copy && wet_chunk_copy(copy, chunk) < 0) {
         wet_chunk_clear(copy);
         free(copy);
         copy = NULL;

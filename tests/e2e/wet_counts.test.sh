@@ -12,7 +12,8 @@ counted() {
     bustap wet -o file.wet -- ./program "$@" 2>messages | cmp - out
     bustap wet check --json file.wet >check.json
     executed=$(sed -n 's/^  "instructions": \([0-9]*\).*/\1/p' profile.json)
-    grep -q "^  \"instructions\": $executed,\$" check.json || { echo "not $executed instructions"; cat check.json; exit 1; }
+    grep -q "^  \"instructions\": $executed,\$" check.json ||
+        { echo "not $executed instructions"; cat check.json; exit 1; }
     bustap wet print file.wet >text
     objdump -d --insn-width=16 program >disassembly
     python3 "$TOP/tests/e2e/wet_counts.py" text profile.json disassembly "$module"

@@ -14,8 +14,8 @@ static struct item stock[ITEMS];
 static void set_name(struct item *item, const char *name)
 {
     int i = 0;
-    for (; name[i] && i < NAME_LETTERS; i++)
-        item->name[i] = name[i];
+    for (; *name && i < NAME_LETTERS; name++)
+        item->name[i++] = *name;
     item->name[i] = '\0';
 }
 

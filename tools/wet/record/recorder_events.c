@@ -47,11 +47,12 @@ static struct record_thread *add_thread(struct recorder *recorder)
 struct record_thread *recorder_thread_of(struct recorder *recorder, unsigned processor)
 {
     struct record_thread **known = &recorder->by_processor[processor % RECORDER_PROCESSORS];
-    if (*known)
-        return *known;
-    if (recorder->threads_run == recorder->thread_count && !add_thread(recorder))
-        return NULL;
-    return *known = recorder->threads[recorder->threads_run++];
+    if (!*known) {
+        if (recorder->threads_run == recorder->thread_count && !add_thread(recorder))
+            return NULL;
+        *known = recorder->threads[recorder->threads_run++];
+    }
+    return *known;
 }
 
 void recorder_thread_ended(struct recorder *recorder, unsigned processor)
@@ -229,12 +230,13 @@ static bool makes_thread(const struct recorder *recorder, const struct system_ca
     return flags & CLONE_THREAD;
 }
 
-/* A call that was recorded has returned. */
+/* A call that was recorded has returned. Without values its result is not needed. */
 static void put_result(struct recorder *recorder, struct record_thread *thread, int64_t result)
 {
+    if (!recorder->code.values)
+        return;
     put_event(recorder, thread, WET_EVENT_RESULT, (uint64_t)result);
-    if (recorder->code.values &&
-        value_coder_result(recorder->code.values->coder, thread->number, (uint64_t)result) < 0)
+    if (value_coder_result(recorder->code.values->coder, thread->number, (uint64_t)result) < 0)
         recorder->out_of_memory = true;
 }
 

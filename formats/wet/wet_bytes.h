@@ -59,6 +59,20 @@ struct wet_cursor {
     bool failed; /* a number was cut off, or of more than 64 bits; later ones are 0 */
 };
 
+/* `size` bytes from an offset on, and all; there may be none. */
+static inline struct wet_cursor wet_cursor_at(const struct wet_bytes *bytes, size_t offset,
+                                              size_t size)
+{
+    if (!bytes->bytes)
+        return (struct wet_cursor){.at = NULL};
+    return (struct wet_cursor){.at = bytes->bytes + offset, .end = bytes->bytes + offset + size};
+}
+
+static inline struct wet_cursor wet_cursor_of(const struct wet_bytes *bytes)
+{
+    return wet_cursor_at(bytes, 0, bytes->size);
+}
+
 static inline uint64_t wet_cursor_get(struct wet_cursor *from)
 {
     uint64_t number = 0;

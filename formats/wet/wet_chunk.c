@@ -119,7 +119,7 @@ int wet_chunk_put(const struct wet_chunk *chunk, struct wet_bytes *to)
 
 int wet_chunk_get(struct wet_chunk *chunk, const struct wet_bytes *content, struct bt_error *error)
 {
-    struct wet_cursor from = {.at = content->bytes, .end = content->bytes + content->size};
+    struct wet_cursor from = wet_cursor_of(content);
     uint64_t sizes[WET_STREAMS];
     for (unsigned i = 0; i < WET_STREAMS; i++)
         sizes[i] = wet_cursor_get(&from);

@@ -411,7 +411,7 @@ static int get_executions(struct wet_code *code, struct wet_cursor *from)
 
 int wet_code_get(struct wet_code *code, const struct wet_bytes *content, struct bt_error *error)
 {
-    struct wet_cursor from = {.at = content->bytes, .end = content->bytes + content->size};
+    struct wet_cursor from = wet_cursor_of(content);
     int result = get_names(code, &from);
     if (result == 0)
         result = get_instructions(code, &from);

@@ -116,8 +116,7 @@ static int read_content(struct wet_file *file, const struct wet_member *member, 
 
 static int get_header(struct wet_file *file, struct bt_error *error)
 {
-    struct wet_cursor from = {.at = file->content.bytes,
-                              .end = file->content.bytes + file->content.size};
+    struct wet_cursor from = wet_cursor_of(&file->content);
     file->header.has_values = wet_cursor_get(&from) != 0;
     const uint64_t size = wet_cursor_get(&from);
     if (from.failed || size >= WET_COMMAND_BYTES || size > (size_t)(from.end - from.at) ||
@@ -147,8 +146,7 @@ static int get_fault(struct wet_file *file, struct wet_cursor *from)
 static int get_closing(struct wet_file *file, struct bt_error *error)
 {
     struct wet_closing *closing = &file->closing;
-    struct wet_cursor from = {.at = file->content.bytes,
-                              .end = file->content.bytes + file->content.size};
+    struct wet_cursor from = wet_cursor_of(&file->content);
     const uint64_t ending = wet_cursor_get(&from);
     closing->ending = (enum wet_ending)ending;
     closing->value = (uint32_t)wet_cursor_get(&from);

@@ -403,13 +403,6 @@ static int execute_block(struct wet_replay *replay, uint32_t number)
 /* --- chunks ------------------------------------------------------------------------------------
  */
 
-static struct wet_cursor cursor_of(const struct wet_bytes *bytes, size_t offset, size_t size)
-{
-    if (!bytes->bytes) /* an empty stream */
-        return (struct wet_cursor){.at = NULL};
-    return (struct wet_cursor){.at = bytes->bytes + offset, .end = bytes->bytes + offset + size};
-}
-
 /* Sets the cursors of labels or outcomes to those of the chunk. */
 static int set_cursors(struct wet_replay *replay, bool labels, struct bt_error *error)
 {
@@ -427,9 +420,10 @@ static int set_cursors(struct wet_replay *replay, bool labels, struct bt_error *
             result = bt_fail(error, BT_DATA, "a chunk describes a port that does not exist");
         else if (labels)
             replay->label_cursors[trace->first_port[extent->id] + extent->operand] =
-                cursor_of(bytes, extent->offset, extent->size);
+                wet_cursor_at(bytes, extent->offset, extent->size);
         else
-            replay->outcome_cursors[extent->id] = cursor_of(bytes, extent->offset, extent->size);
+            replay->outcome_cursors[extent->id] =
+                wet_cursor_at(bytes, extent->offset, extent->size);
     }
     free(extents);
     return result;
@@ -464,7 +458,7 @@ static int begin_chunk(struct wet_replay *replay, struct bt_error *error)
     for (size_t i = 0; i < place->execution_count; i++)
         replay->left[place->executions[i].block] = place->executions[i].count;
     const struct wet_bytes *streams = replay->chunk.streams;
-    replay->events = cursor_of(&streams[WET_STREAM_EVENTS], 0, streams[WET_STREAM_EVENTS].size);
+    replay->events = wet_cursor_of(&streams[WET_STREAM_EVENTS]);
     result = set_cursors(replay, true, error);
     if (result == 0)
         result = set_cursors(replay, false, error);
@@ -478,7 +472,7 @@ static int begin_chunk(struct wet_replay *replay, struct bt_error *error)
 static int replay_sequence(struct wet_replay *replay, uint32_t last)
 {
     const struct wet_bytes *bytes = &replay->chunk.streams[WET_STREAM_SEQUENCE];
-    struct wet_cursor from = cursor_of(bytes, 0, bytes->size);
+    struct wet_cursor from = wet_cursor_of(bytes);
     int result = 0;
     while (result == 0 && (from.at < from.end || replay->sequence.run > 0)) {
         uint32_t number = 0;

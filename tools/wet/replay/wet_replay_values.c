@@ -60,11 +60,8 @@ int wet_values_begin(struct wet_replay *replay)
     struct wet_replay_values *values = replay->values;
     if (!values)
         return 0;
-    for (unsigned i = 0; i < VALUE_STREAMS; i++) {
-        const struct wet_bytes *bytes = &replay->chunk.streams[WET_STREAM_VALUES + i];
-        values->streams[i] =
-            (struct wet_cursor){.at = bytes->bytes, .end = bytes->bytes + bytes->size};
-    }
+    for (unsigned i = 0; i < VALUE_STREAMS; i++)
+        values->streams[i] = wet_cursor_of(&replay->chunk.streams[WET_STREAM_VALUES + i]);
     value_coder_read_from(values->coder, values->streams);
     return 0;
 }

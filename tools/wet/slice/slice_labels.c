@@ -59,8 +59,7 @@ void slice_labels_free(struct slice_labels *labels)
 static struct wet_cursor cursor_of(const struct wet_chunk *chunk, enum wet_stream stream,
                                    const struct wet_extent *extent)
 {
-    const uint8_t *bytes = chunk->streams[stream].bytes + extent->offset;
-    return (struct wet_cursor){.at = bytes, .end = bytes + extent->size};
+    return wet_cursor_at(&chunk->streams[stream], extent->offset, extent->size);
 }
 
 static int read_runs(struct slice_labels *labels, struct slice_outcome_runs *runs,

@@ -330,7 +330,7 @@ static int note_entry(struct slice_record *record, uint32_t number)
 static int pass_sequence(struct slice_pass *pass, uint32_t last)
 {
     const struct wet_bytes *bytes = &pass->chunk.streams[WET_STREAM_SEQUENCE];
-    struct wet_cursor from = {.at = bytes->bytes, .end = bytes->bytes + bytes->size};
+    struct wet_cursor from = wet_cursor_of(bytes);
     int result = 0;
     while (result == 0 && (from.at < from.end || pass->sequence.run > 0)) {
         uint32_t number = 0;
@@ -352,7 +352,7 @@ static int begin_chunk(struct slice_pass *pass, size_t number, struct bt_error *
     if (result < 0)
         return result;
     const struct wet_bytes *events = &pass->chunk.streams[WET_STREAM_EVENTS];
-    pass->events = (struct wet_cursor){.at = events->bytes, .end = events->bytes + events->size};
+    pass->events = wet_cursor_of(events);
     pass->instructions = 0;
     memset(pass->left, 0, pass->trace->file.code.block_count * sizeof *pass->left);
     for (size_t i = 0; i < place->execution_count; i++)

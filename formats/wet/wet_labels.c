@@ -153,10 +153,18 @@ static bool exists(const struct wet_writers *writers, uint32_t ids, const uint64
            writers->first <= instances[writers->id] - writers->count;
 }
 
+/* Whether a range comes after the last one, and does not touch it. */
+static bool follows(const struct wet_ranges *ranges, const struct wet_writers *writers)
+{
+    const struct wet_writers *last = ranges->count > 0 ? &ranges->ranges[ranges->count - 1] : NULL;
+    return !last || last->id < writers->id ||
+           (last->id == writers->id && writers->first > last->first + last->count);
+}
+
 static int add(struct wet_ranges *ranges, const struct wet_writers *writers, uint32_t ids,
                const uint64_t *instances)
 {
-    if (!exists(writers, ids, instances))
+    if (!exists(writers, ids, instances) || !follows(ranges, writers))
         return BT_DATA;
     struct wet_writers *larger =
         grow_array(ranges->ranges, &ranges->capacity, ranges->count + 1, sizeof *larger);

@@ -9,14 +9,16 @@
 #define LABELS 400u
 #define RANGES 20u
 
-/* Labels with the numbers of instances before each. */
+/* A label, with the numbers of instances before it. */
+struct random_label {
+    uint64_t instances[IDS + 1];
+    struct wet_writers writers[RANGES];
+    uint32_t count;
+};
+
 struct labels {
     unsigned count;
-    struct {
-        uint64_t instances[IDS + 1];
-        struct wet_writers writers[RANGES];
-        uint32_t count;
-    } labels[LABELS];
+    struct random_label labels[LABELS];
 };
 
 static struct wet_bytes write_labels(const struct labels *labels)
@@ -102,6 +104,24 @@ static void test_no_writer(void)
     free(bytes.bytes);
 }
 
+/* Ranges in their order, which do not touch: of an id several, if it has many instances. */
+static void random_set(struct random_label *label, const uint64_t *instances, uint64_t *random)
+{
+    const uint64_t chance = 1 + random_below(random, 8);
+    for (uint32_t id = 1; id <= IDS; id++) {
+        uint64_t first = 0;
+        while (label->count < RANGES && random_below(random, chance) == 0) {
+            first += random_below(random, 10);
+            if (first >= instances[id])
+                break;
+            const uint64_t count = 1 + random_below(random, instances[id] - first);
+            label->writers[label->count++] =
+                (struct wet_writers){.id = id, .first = first, .count = count};
+            first += count + 1;
+        }
+    }
+}
+
 /* A set that mostly repeats the one before in some way. */
 static void random_labels(struct labels *labels, uint64_t *random)
 {
@@ -122,14 +142,7 @@ static void random_labels(struct labels *labels, uint64_t *random)
             continue;
         }
         labels->labels[i].count = 0;
-        for (unsigned r = 0; r < random_below(random, RANGES); r++) {
-            const uint32_t id = 1 + (uint32_t)random_below(random, IDS);
-            if (instances[id] == 0)
-                continue;
-            const uint64_t first = random_below(random, instances[id]);
-            labels->labels[i].writers[labels->labels[i].count++] = (struct wet_writers){
-                .id = id, .first = first, .count = 1 + random_below(random, instances[id] - first)};
-        }
+        random_set(&labels->labels[i], instances, random);
     }
 }
 

@@ -37,7 +37,7 @@ static struct opcode opcode_of(const struct decode_instruction *instruction)
 /* --- entries -----------------------------------------------------------------------------------
  */
 
-/* Space for so many bytes. */
+/* Reserves entries for `bytes` bytes. Returns the first one's number. */
 static unsigned take_slots(struct translator *translator, unsigned bytes)
 {
     const unsigned slot = translator->slots;

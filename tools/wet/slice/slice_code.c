@@ -84,11 +84,11 @@ static void describe_block(struct slice_code *code, const struct wet_trace *trac
         to->has_x87 |= needs_top(code, &trace->flows.flows[ids[i]], ids[i]);
         if (i > 0 && !graph->begins_node[ids[i]] && node == graph->node_of[ids[i - 1]])
             continue;
-        code->sections[(*section)++] = (struct slice_section){
-            .node = node,
-            .position = (uint8_t)i,
-            .begins = graph->begins_node[ids[i]],
-            .is_endless = node && graph->functions[graph->nodes[node].function].is_endless};
+        code->sections[(*section)++] =
+            (struct slice_section){.node = node,
+                                   .position = (uint8_t)i,
+                                   .begins = graph->begins_node[ids[i]],
+                                   .is_endless = graph->nodes[node].is_endless};
         to->section_count++;
     }
 }

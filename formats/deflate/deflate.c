@@ -4,6 +4,7 @@
 #include "formats/deflate/deflate_program.h"
 #include "formats/deflate/deflate_records.h"
 
+#include <libdeflate.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -16,8 +17,9 @@
 struct deflate_encoder {
     enum deflate_engine engine; /* never DEFLATE_BEST */
     z_stream zlib;
-    struct deflate_records *records; /* both NULL: zlib or ISA-L, or stored blocks */
+    struct deflate_records *records; /* both NULL: a library, or stored blocks */
     struct deflate_program *program;
+    struct libdeflate_compressor *libdeflate;
     bool hurry;
 #ifdef HAVE_ISAL
     int level;
@@ -46,8 +48,8 @@ bool deflate_has(enum deflate_engine engine)
 
 const char *deflate_engine_name(enum deflate_engine engine)
 {
-    static const char *const names[DEFLATE_ENGINES] = {"best", "zlib", "isa-l", "records",
-                                                       "programs"};
+    static const char *const names[DEFLATE_ENGINES] = {"best",    "zlib",     "isa-l",
+                                                       "records", "programs", "libdeflate"};
     return names[engine];
 }
 
@@ -85,6 +87,14 @@ static int zlib_setup(struct deflate_encoder *encoder, int level, struct bt_erro
     return 0;
 }
 
+static int libdeflate_setup(struct deflate_encoder *encoder, int level, struct bt_error *error)
+{
+    if (level < -1 || level == 0 || level > 12)
+        return bt_fail(error, BT_USAGE, "libdeflate has levels 1 to 12, not %d", level);
+    encoder->libdeflate = libdeflate_alloc_compressor(level < 0 ? 1 : level);
+    return encoder->libdeflate ? 0 : bt_fail(error, BT_MEMORY, "no memory for libdeflate");
+}
+
 #ifdef HAVE_ISAL
 static int isal_setup(struct deflate_encoder *encoder, int level, struct bt_error *error)
 {
@@ -119,6 +129,9 @@ struct deflate_encoder *deflate_encoder_new(enum deflate_engine engine, int leve
     case DEFLATE_PROGRAMS:
         result = own_setup(encoder, level, error);
         break;
+    case DEFLATE_LIBDEFLATE:
+        result = libdeflate_setup(encoder, level, error);
+        break;
 #ifdef HAVE_ISAL
     case DEFLATE_ISAL:
         result = isal_setup(encoder, level, error);
@@ -143,6 +156,8 @@ void deflate_encoder_free(struct deflate_encoder *encoder)
         deflateEnd(&encoder->zlib);
     deflate_records_free(encoder->records);
     deflate_program_free(encoder->program);
+    if (encoder->libdeflate)
+        libdeflate_free_compressor(encoder->libdeflate);
 #ifdef HAVE_ISAL
     free(encoder->level_memory);
 #endif
@@ -238,6 +253,10 @@ int deflate_encode(struct deflate_encoder *encoder, const uint8_t *in, size_t si
         break;
     case DEFLATE_PROGRAMS:
         *out_size = deflate_program_encode(encoder->program, in, size, out, capacity);
+        break;
+    case DEFLATE_LIBDEFLATE:
+        *out_size = libdeflate_deflate_compress(encoder->libdeflate, in, size, out, capacity);
+        done = *out_size > 0;
         break;
 #ifdef HAVE_ISAL
     case DEFLATE_ISAL:

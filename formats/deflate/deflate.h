@@ -1,6 +1,7 @@
 /*
- * One-shot deflate, by one of four engines: two for 12-byte records and zlib always, ISA-L if the
- * build found it.
+ * One-shot deflate, by one of five engines: two for 12-byte records, zlib and libdeflate always,
+ * ISA-L if the build found it. What ISA-L makes of the same bytes varies from run to run (it
+ * depends on the address of its state); the others' result depends on the input alone.
  */
 #ifndef FORMATS_DEFLATE_DEFLATE_H
 #define FORMATS_DEFLATE_DEFLATE_H
@@ -17,6 +18,7 @@ enum deflate_engine {
     DEFLATE_ISAL,
     DEFLATE_RECORDS,  /* formats/deflate/deflate_records.h */
     DEFLATE_PROGRAMS, /* formats/deflate/deflate_program.h */
+    DEFLATE_LIBDEFLATE,
     DEFLATE_ENGINES
 };
 
@@ -25,12 +27,13 @@ struct deflate_decoder;
 
 /* Whether the engine is built in. */
 bool deflate_has(enum deflate_engine engine);
-/* "best", "zlib", "isa-l", "records" or "programs". */
+/* "best", "zlib", "isa-l", "records", "programs" or "libdeflate". */
 const char *deflate_engine_name(enum deflate_engine engine);
 
 /*
- * level: 1 to 9 for zlib, 0 to 3 for ISA-L, -1 for the engine's default (1); the engines for
- * records accept -1, and 0: stored blocks, for slow processors. NULL and *error on failure.
+ * level: 1 to 9 for zlib, 1 to 12 for libdeflate, 0 to 3 for ISA-L, -1 for the engine's default
+ * (1); the engines for records accept -1, and 0: stored blocks, for slow processors. NULL and
+ * *error on failure.
  */
 struct deflate_encoder *deflate_encoder_new(enum deflate_engine engine, int level,
                                             struct bt_error *error);

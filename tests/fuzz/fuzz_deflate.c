@@ -58,5 +58,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     check(DEFLATE_RECORDS, data, size);
     check(DEFLATE_PROGRAMS, data, size);
+    check(DEFLATE_LIBDEFLATE, data, size);
     return 0;
 }

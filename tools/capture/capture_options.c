@@ -36,8 +36,8 @@ int capture_option_engine(void *settings, const char *argument, struct bt_error 
     while (engine < DEFLATE_ENGINES && strcmp(deflate_engine_name(engine), argument) != 0)
         engine++;
     if (engine == DEFLATE_ENGINES)
-        return bt_fail(error, BT_USAGE, "\"%s\" should be records, programs, isa-l or zlib",
-                       argument);
+        return bt_fail(error, BT_USAGE,
+                       "\"%s\" should be records, programs, isa-l, libdeflate or zlib", argument);
     if (!deflate_has(engine))
         return bt_fail(error, BT_USAGE, "this bustap was built without %s", argument);
     ((struct capture_settings *)settings)->engine = engine;
@@ -51,8 +51,9 @@ int capture_option_level(void *settings, const char *argument, struct bt_error *
     if (result < 0)
         return result;
     if (level > 9)
-        return bt_fail(error, BT_USAGE,
-                       "zlib has levels 1 to 9, isa-l 0 to 3, records and programs only 0");
+        return bt_fail(
+            error, BT_USAGE,
+            "zlib and libdeflate have levels 1 to 9, isa-l 0 to 3, records and programs only 0");
     ((struct capture_settings *)settings)->level = (int)level;
     return 0;
 }

@@ -259,6 +259,9 @@ static void test_levels_and_engines(void)
         if (!isal)
             CU_ASSERT_EQUAL(error.code, BT_USAGE);
         deflate_encoder_free(isal);
+        struct deflate_encoder *libdeflate = deflate_encoder_new(DEFLATE_LIBDEFLATE, level, &error);
+        CU_ASSERT_EQUAL(libdeflate != NULL, level != 0);
+        deflate_encoder_free(libdeflate);
         struct deflate_encoder *records = deflate_encoder_new(DEFLATE_RECORDS, level, &error);
         CU_ASSERT_EQUAL(records != NULL, level <= 0);
         deflate_encoder_free(records);

@@ -8,6 +8,8 @@
 #include "tools/cache/sweep_report.h"
 #include "tools/input/record_input.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define IMAGES_MAX    64u
@@ -21,6 +23,7 @@ struct cache_request {
     struct record_input_settings input;
     const char *plot, *plot_format;
     struct sweep_axes axes;
+    struct extent warm, interval;
     bool swept;
     uint32_t threads;
     uint64_t lines;
@@ -76,6 +79,11 @@ static int take_sweep(void *settings, const char *argument, struct bt_error *err
     return sweep_axes_parse(&request->axes, argument, error);
 }
 
+static int take_extent(void *extent, const char *argument, struct bt_error *error)
+{
+    return extent_parse(extent, argument, error);
+}
+
 static const struct option_row cache_options[] = {
     {OPTION_CALL, 0, "l1", "CACHE", "level 1: '32K,line=64,ways=8,split'", 0, take_l1},
     {OPTION_CALL, 0, "l1i", "CACHE", "separate instruction cache of level 1", 0, take_l1i},
@@ -98,6 +106,11 @@ static const struct option_row cache_options[] = {
     {OPTION_COUNT, 0, "lines", "N",
      "list the N lines with the most coherence traffic (default: 10)",
      offsetof(struct cache_request, lines), NULL},
+    {OPTION_CALL, 0, "warm", "EXTENT",
+     "do not count the first part of the trace: 10M (requests), 5ms, 1Mticks",
+     offsetof(struct cache_request, warm), take_extent},
+    {OPTION_CALL, 0, "interval", "EXTENT", "report each interval of this length, too",
+     offsetof(struct cache_request, interval), take_extent},
     {OPTION_CALL, 0, "sweep", "AXES",
      "simulate all combinations of 'size=4K..1M,ways=1..8,line=32,64'", 0, take_sweep},
     {OPTION_TEXT, 0, "plot", "FILE", "draw the curves of a sweep as FILE.svg or FILE.png",
@@ -117,9 +130,38 @@ static const struct option_row cache_options[] = {
     OPTION_JSON_ROW(struct cache_request, json),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
-/* Sends the records of all operands to sink. Returns the exit status, or a negative error code. */
+/* A sink of records, and what takes its clock: a simulation or a sweep. */
+struct study {
+    struct sink *sink;
+    void *context;
+    int (*clock)(void *context, uint64_t clock_hz, struct bt_error *error);
+    uint64_t clock_hz; /* of the first trace; 0: unknown */
+};
+
+static int put_all(struct study *study, struct record_input *input, struct bt_error *error)
+{
+    const struct batch *batch;
+    int result;
+    for (bool first = true; (result = record_input_next(input, &batch, error)) == 1;
+         first = false) {
+        const struct capture_info *info = record_input_info(input);
+        if (first) {
+            study->clock_hz = info ? info->clock_hz : 0;
+            result = study->clock(study->context, study->clock_hz, error);
+        }
+        if (first && result < 0)
+            return result;
+        result = sink_put(study->sink, batch, error);
+        if (result < 0)
+            return result;
+    }
+    return result;
+}
+
+/* Sends the records of all operands to the study. Returns the exit status, or a negative error
+ * code. */
 static int read_records(const struct cache_request *request, const struct invocation *call,
-                        struct sink *sink, bool silent, struct bt_error *error)
+                        struct study *study, bool silent, struct bt_error *error)
 {
     struct record_input_settings settings = request->input;
     struct record_input *input;
@@ -128,16 +170,41 @@ static int read_records(const struct cache_request *request, const struct invoca
     int result = record_input_open(&input, call->count, call->arguments, &settings, error);
     if (result < 0)
         return result;
-    result = record_input_run(input, sink, error);
+    result = put_all(study, input, error);
     int status = record_input_close(input);
     return result < 0 ? result : status;
 }
 
-static int print(const struct cache_request *request, const struct cache_results *results,
-                 uint64_t lost, const struct address_names *names, struct bt_error *error)
+static int simulation_takes_clock(void *simulation, uint64_t clock_hz, struct bt_error *error)
 {
-    struct cache_report report = {
-        .results = results, .names = names, .lost = lost, .lines = (size_t)request->lines};
+    return simulation_clock(simulation, clock_hz, error);
+}
+
+static int sweep_takes_clock(void *sweep, uint64_t clock_hz, struct bt_error *error)
+{
+    return sweep_clock(sweep, clock_hz, error);
+}
+
+/* All counters are zero then. */
+static void print_all_warm(uint64_t records)
+{
+    fprintf(stderr,
+            "bustap: the trace ended within the warm-up, after %" PRIu64
+            " records: nothing was counted; choose a shorter --warm\n",
+            records);
+}
+
+static int print(const struct cache_request *request, const struct cache_results *results,
+                 uint64_t lost, uint64_t clock_hz, const struct address_names *names,
+                 struct bt_error *error)
+{
+    struct cache_report report = {.results = results,
+                                  .names = names,
+                                  .lost = lost,
+                                  .clock_hz = clock_hz,
+                                  .lines = (size_t)request->lines};
+    if (results->all_warm)
+        print_all_warm(results->warm_records);
     return request->json  ? cache_report_json(&report, error)
            : request->csv ? cache_report_csv(&report, stdout, error)
                           : cache_report_text(&report, stdout, error);
@@ -163,14 +230,20 @@ static int simulate(const struct cache_request *request, const struct invocation
                            request->threads == NOT_GIVEN ? 1 : request->threads, cluster, error);
     if (result < 0)
         goto out;
+    const struct phases phases = phases_begin(&request->warm, &request->interval);
+    simulation_divide(simulation, &phases);
+    struct study study = {.sink = simulation_sink(simulation),
+                          .context = simulation,
+                          .clock = simulation_takes_clock};
     if (simulation_takes_part(simulation))
-        result = status = read_records(request, call, simulation_sink(simulation), !first, error);
+        result = status = read_records(request, call, &study, !first, error);
     if (result >= 0)
         result = simulation_end(simulation, &results, error);
     if (result == 0)
         result = cache_results_gather(&results, cluster, error);
     if (result == 0 && first)
-        result = print(request, &results, simulation_lost(simulation), names, error);
+        result =
+            print(request, &results, simulation_lost(simulation), study.clock_hz, names, error);
 out:
     cache_results_clear(&results);
     simulation_free(simulation);
@@ -184,10 +257,13 @@ static int print_sweep(const struct cache_request *request, const struct sweep *
     struct sweep_report report = {.settings = &request->text.settings,
                                   .level = request->axes.level,
                                   .records = sweep_records(sweep),
+                                  .warm_records = sweep_warm_records(sweep),
                                   .lost = sweep_lost(sweep)};
     const char *why;
     unsigned left_out = sweep_left_out(sweep, &why);
     report.points = sweep_points(sweep, &report.count);
+    if (report.records == 0 && report.warm_records > 0)
+        print_all_warm(report.warm_records);
     if (left_out > 0)
         fprintf(stderr, "bustap: left out of the sweep: %u impossible %s: %s\n", left_out,
                 left_out == 1 ? "cache" : "caches", why);
@@ -224,7 +300,9 @@ static int sweep_all(const struct cache_request *request, const struct invocatio
         result = sweep_new(&sweep, &settings, error);
     if (result < 0)
         return result;
-    int status = result = read_records(request, call, sweep_sink(sweep), !first, error);
+    sweep_warm(sweep, &request->warm);
+    struct study study = {.sink = sweep_sink(sweep), .context = sweep, .clock = sweep_takes_clock};
+    int status = result = read_records(request, call, &study, !first, error);
     if (result >= 0)
         result = sweep_end(sweep, error);
     if (result == 0)
@@ -252,6 +330,8 @@ static int cache_main(struct invocation *call)
     if (request.swept && (request.classify || request.image_count > 0))
         return command_usage(call, "a sweep counts neither kinds of misses nor lines: "
                                    "--sweep excludes --classify and --image");
+    if (request.swept && request.interval.unit != EXTENT_NONE)
+        return command_usage(call, "a sweep has no intervals: --sweep excludes --interval");
     if (request.input.trace.from && !trace_format_find(request.input.trace.from, &error))
         return command_usage(call, "%s", error.message);
     request.text.settings.classify |= request.classify;

@@ -1,5 +1,6 @@
 #include "tools/cache/cache_report.h"
 
+#include "tools/cache/cache_report_intervals.h"
 #include "tools/cache/cache_report_tables.h"
 #include "tools/cache/cache_settings_text.h"
 #include "tools/common/json_report.h"
@@ -29,6 +30,8 @@ static void print_records(const struct cache_report *report, FILE *out)
                     i < REQUEST_TYPES ? request_type_name(request_type_at(i)) : "of unknown type");
             between = ", ";
         }
+    if (report->results->warm_records > 0)
+        fprintf(out, ", after %" PRIu64 " records of warm-up", report->results->warm_records);
     if (report->lost > 0)
         fprintf(out, "; %" PRIu64 " requests were lost when they were captured", report->lost);
     fputs("\n", out);
@@ -71,6 +74,10 @@ int cache_report_text(const struct cache_report *report, FILE *out, struct bt_er
         fputs("\n", out);
         table_print(&made.table, out);
     }
+    if (cache_report_intervals_table(&made, report)) {
+        fputs("\n", out);
+        table_print(&made.table, out);
+    }
     cache_report_tables_free(&tables);
     return 0;
 }
@@ -81,7 +88,8 @@ int cache_report_csv(const struct cache_report *report, FILE *out, struct bt_err
     struct cache_report_table made;
     if (cache_report_tables_new(&tables, report, error) < 0)
         return error->code;
-    cache_report_table_csv(&made, &tables);
+    if (!cache_report_intervals_table(&made, report))
+        cache_report_table_csv(&made, &tables);
     table_print_csv(&made.table, out);
     cache_report_tables_free(&tables);
     return 0;
@@ -135,6 +143,8 @@ static void json_records(struct json_put *json, const struct cache_report *repor
 {
     const struct hierarchy_counters *counters = &report->results->counters;
     json_count(json, "records", counters->records);
+    if (report->results->warm_records > 0)
+        json_count(json, "warm_records", report->results->warm_records);
     json_count(json, "lost", report->lost);
     json_object(json, "dropped");
     json_count(json, "all", dropped(counters));
@@ -161,6 +171,8 @@ int cache_report_json(const struct cache_report *report, struct bt_error *error)
     for (unsigned i = 0; i < CACHE_REPORT_TABLES; i++)
         if (cache_report_table_make(&made, &tables, (enum cache_report_table_number)i))
             table_json(&made.table, keys[i], json);
+    if (cache_report_intervals_table(&made, report))
+        table_json(&made.table, "intervals", json);
     json_report_end(json);
     cache_report_tables_free(&tables);
     return 0;

@@ -12,6 +12,7 @@ struct cache_report {
     const struct cache_results *results;
     const struct address_names *names; /* symbols of addresses, or NULL */
     uint64_t lost;                     /* requests lost by the capture */
+    uint64_t clock_hz;                 /* ticks per second; 0: unknown */
     size_t lines;                      /* maximum number of lines listed, the worst first */
 };
 

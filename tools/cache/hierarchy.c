@@ -262,6 +262,24 @@ int hierarchy_put(struct hierarchy *hierarchy, const struct record *records, siz
     return out_of_memory(hierarchy, error);
 }
 
+void hierarchy_reset_counters(struct hierarchy *hierarchy)
+{
+    for (unsigned level = 0; level < CACHE_LEVELS; level++)
+        for (unsigned processor = 0; processor < CACHE_PROCESSORS; processor++)
+            for (unsigned side = 0; side < CACHE_SIDES; side++) {
+                struct cache *cache = hierarchy->caches[level][processor][side];
+                if (cache)
+                    cache->counters = (struct cache_counters){.split = 0};
+            }
+    hierarchy->counters = (struct hierarchy_counters){.records = 0};
+    line_values_clear(&hierarchy->lines);
+}
+
+const struct hierarchy_settings *hierarchy_settings_of(const struct hierarchy *hierarchy)
+{
+    return &hierarchy->settings;
+}
+
 /* Writes back the dirty lines of a cache; they become clean. */
 static void flush(struct cache *cache)
 {

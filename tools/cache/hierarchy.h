@@ -139,6 +139,8 @@ unsigned hierarchy_parts_max(const struct hierarchy_settings *settings);
 
 /* Adds the counters of another part. */
 void cache_counters_add(struct cache_counters *counters, const struct cache_counters *more);
+/* Takes off the counters of an earlier moment. */
+void cache_counters_subtract(struct cache_counters *counters, const struct cache_counters *less);
 void hierarchy_counters_add(struct hierarchy_counters *counters,
                             const struct hierarchy_counters *more);
 
@@ -148,6 +150,14 @@ void hierarchy_free(struct hierarchy *hierarchy);
 /* Simulates records in their order. 0 or BT_MEMORY. */
 int hierarchy_put(struct hierarchy *hierarchy, const struct record *records, size_t count,
                   struct bt_error *error);
+
+/* Sets all counters to zero, those of lines included. The caches keep their lines, and the
+ * classification of misses its history. */
+void hierarchy_reset_counters(struct hierarchy *hierarchy);
+
+/* The settings that the hierarchy was made with; ways and sub-blocks are numbers above 0. Valid as
+ * long as the hierarchy. */
+const struct hierarchy_settings *hierarchy_settings_of(const struct hierarchy *hierarchy);
 
 /* Writes back dirty lines unless settings->no_flush. Call once, after the last record. 0 or
  * BT_MEMORY. */

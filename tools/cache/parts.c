@@ -66,8 +66,8 @@ int hierarchy_check_parts(const struct hierarchy_settings *settings, struct bt_e
     return 0;
 }
 
-/* Adds two structs that consist of uint64_t members only. */
-static void add(void *counters, const void *more, size_t size)
+/* Adds a struct that consists of uint64_t members only to another, sign (1 or -1) times. */
+static void add(void *counters, const void *more, size_t size, int sign)
 {
     unsigned char *sums = counters;
     const unsigned char *terms = more;
@@ -76,18 +76,23 @@ static void add(void *counters, const void *more, size_t size)
         uint64_t term;
         memcpy(&sum, sums + at, sizeof sum);
         memcpy(&term, terms + at, sizeof term);
-        sum += term;
+        sum += sign < 0 ? 0 - term : term;
         memcpy(sums + at, &sum, sizeof sum);
     }
 }
 
 void cache_counters_add(struct cache_counters *counters, const struct cache_counters *more)
 {
-    add(counters, more, sizeof *counters);
+    add(counters, more, sizeof *counters, 1);
+}
+
+void cache_counters_subtract(struct cache_counters *counters, const struct cache_counters *less)
+{
+    add(counters, less, sizeof *counters, -1);
 }
 
 void hierarchy_counters_add(struct hierarchy_counters *counters,
                             const struct hierarchy_counters *more)
 {
-    add(counters, more, sizeof *counters);
+    add(counters, more, sizeof *counters, 1);
 }

@@ -64,6 +64,7 @@ int cache_results_add(struct cache_results *results, const struct cache_results 
     for (size_t i = 0; i < results->cache_count && i < more->cache_count; i++)
         cache_counters_add(&results->caches[i].counters, &more->caches[i].counters);
     hierarchy_counters_add(&results->counters, &more->counters);
+    intervals_sum(&results->intervals, more->intervals.intervals, more->intervals.count);
     return add_lines(results, more, error);
 }
 
@@ -82,6 +83,7 @@ void cache_results_clear(struct cache_results *results)
 {
     free(results->caches);
     free(results->lines);
+    intervals_clear(&results->intervals);
     results->caches = NULL;
     results->lines = NULL;
 }

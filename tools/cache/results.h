@@ -4,6 +4,7 @@
 
 #include "formats/base/named_fields.h"
 #include "tools/cache/hierarchy.h"
+#include "tools/cache/intervals.h"
 
 #define RESULT_ALL (-1) /* as a processor: a shared cache */
 
@@ -22,6 +23,9 @@ struct cache_results {
     struct hierarchy_counters counters;
     struct cache_line_counters *lines; /* in ascending order of address */
     size_t line_count;
+    struct intervals intervals;
+    uint64_t warm_records; /* of the warm-up, which the counters do not include */
+    bool all_warm;         /* the trace ended within the warm-up */
 };
 
 /* Copies the counters of a hierarchy. 0 or BT_MEMORY. */

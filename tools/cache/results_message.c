@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Message layout: this header, the caches, the lines. */
+/* Message layout: this header, the caches, the lines, the intervals. */
 struct head {
-    uint64_t cache_count, line_count;
+    uint64_t cache_count, line_count, interval_count;
     struct hierarchy_counters counters;
 };
 
@@ -14,17 +14,22 @@ static int send_results(const struct cache_results *results, struct cluster *clu
 {
     struct head head = {.cache_count = results->cache_count,
                         .line_count = results->line_count,
+                        .interval_count = results->intervals.count,
                         .counters = results->counters};
     size_t caches = results->cache_count * sizeof *results->caches;
     size_t lines = results->line_count * sizeof *results->lines;
-    char *message = malloc(sizeof head + caches + lines);
+    size_t intervals = results->intervals.count * sizeof *results->intervals.intervals;
+    size_t size = sizeof head + caches + lines + intervals;
+    char *message = malloc(size);
     if (!message)
         return bt_fail(error, BT_MEMORY, "no memory for the results");
     memcpy(message, &head, sizeof head);
     memcpy(message + sizeof head, results->caches, caches);
     if (lines > 0)
         memcpy(message + sizeof head + caches, results->lines, lines);
-    int result = cluster_send(cluster, 0, message, sizeof head + caches + lines, error);
+    if (intervals > 0)
+        memcpy(message + size - intervals, results->intervals.intervals, intervals);
+    int result = cluster_send(cluster, 0, message, size, error);
     free(message);
     return result;
 }
@@ -39,17 +44,21 @@ static int unpack(struct cache_results *results, const char *message, size_t siz
     memcpy(&head, message, sizeof head);
     size_t caches = head.cache_count * sizeof *results->caches;
     size_t lines = head.line_count * sizeof *results->lines;
-    if (size != sizeof head + caches + lines)
+    size_t intervals = head.interval_count * sizeof *results->intervals.intervals;
+    if (size != sizeof head + caches + lines + intervals)
         return bt_fail(error, BT_DATA, "another process sent results that are cut");
     results->counters = head.counters;
     results->cache_count = head.cache_count;
     results->line_count = head.line_count;
     results->caches = malloc(caches + 1);
     results->lines = malloc(lines + 1);
-    if (!results->caches || !results->lines)
+    results->intervals.count = head.interval_count;
+    results->intervals.intervals = malloc(intervals + 1);
+    if (!results->caches || !results->lines || !results->intervals.intervals)
         return bt_fail(error, BT_MEMORY, "no memory for another process's results");
     memcpy(results->caches, message + sizeof head, caches);
     memcpy(results->lines, message + sizeof head + caches, lines);
+    memcpy(results->intervals.intervals, message + size - intervals, intervals);
     return 0;
 }
 

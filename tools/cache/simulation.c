@@ -10,6 +10,8 @@ struct simulation {
     struct team *team;
     struct hierarchy *parts[TEAM_MEMBERS_MAX];
     unsigned part_count;
+    struct phases phases;
+    struct intervals intervals;
     uint64_t lost;
 };
 
@@ -20,11 +22,35 @@ static int work(void *context, unsigned member, const struct record *records, si
     return hierarchy_put(simulation->parts[member], records, count, error);
 }
 
+/* Takes the counters of a phase, or forgets those of the warm-up. */
+static int end_phase(struct simulation *simulation, struct bt_error *error)
+{
+    if (!simulation->phases.warming)
+        return simulation->phases.interval.unit == EXTENT_NONE
+                   ? 0
+                   : intervals_add(&simulation->intervals, &simulation->phases, simulation->parts,
+                                   simulation->part_count, error);
+    for (unsigned part = 0; part < simulation->part_count; part++)
+        hierarchy_reset_counters(simulation->parts[part]);
+    return 0;
+}
+
 static int put(struct sink *sink, const struct batch *batch, struct bt_error *error)
 {
     struct simulation *simulation = (struct simulation *)sink;
+    uint64_t tick = batch->first_tick;
+    int result = 0;
     simulation->lost += loss_total(&batch->lost);
-    return team_put(simulation->team, batch->records, batch->count, error);
+    for (size_t done = 0; done < batch->count && result == 0;) {
+        const size_t some = phases_take(&simulation->phases, batch, done, &tick);
+        result = team_put(simulation->team, batch->records + done, some, error);
+        done += some;
+        if (result < 0 || done == batch->count)
+            break;
+        result = end_phase(simulation, error);
+        phases_next(&simulation->phases, tick);
+    }
+    return result;
 }
 
 static int close_nothing(struct sink *sink, struct bt_error *error)
@@ -96,6 +122,16 @@ struct sink *simulation_sink(struct simulation *simulation)
     return &simulation->sink;
 }
 
+void simulation_divide(struct simulation *simulation, const struct phases *phases)
+{
+    simulation->phases = *phases;
+}
+
+int simulation_clock(struct simulation *simulation, uint64_t clock_hz, struct bt_error *error)
+{
+    return phases_clock(&simulation->phases, clock_hz, error);
+}
+
 bool simulation_takes_part(const struct simulation *simulation)
 {
     return simulation->part_count > 0;
@@ -104,8 +140,11 @@ bool simulation_takes_part(const struct simulation *simulation)
 int simulation_end(struct simulation *simulation, struct cache_results *results,
                    struct bt_error *error)
 {
-    int result = 0;
+    int result = simulation->phases.records > 0 ? end_phase(simulation, error) : 0;
+    const bool warming = simulation->phases.warming;
     *results = (struct cache_results){.settings = simulation->settings};
+    if (result == 0 && simulation->phases.records > 0)
+        phases_next(&simulation->phases, simulation->phases.last_tick);
     for (unsigned part = 0; part < simulation->part_count && result == 0; part++) {
         struct cache_results one;
         result = hierarchy_end(simulation->parts[part], error);
@@ -117,6 +156,10 @@ int simulation_end(struct simulation *simulation, struct cache_results *results,
         result = cache_results_add(results, &one, error);
         cache_results_clear(&one);
     }
+    results->warm_records = simulation->phases.warm_records;
+    results->all_warm = warming;
+    results->intervals = simulation->intervals;
+    simulation->intervals = (struct intervals){.count = 0};
     return result;
 }
 
@@ -132,5 +175,6 @@ void simulation_free(struct simulation *simulation)
     team_free(simulation->team);
     for (unsigned part = 0; part < simulation->part_count; part++)
         hierarchy_free(simulation->parts[part]);
+    intervals_clear(&simulation->intervals);
     free(simulation);
 }

@@ -4,6 +4,7 @@
 #define TOOLS_CACHE_SIMULATION_H
 
 #include "formats/record/sink.h"
+#include "tools/cache/phases.h"
 #include "tools/cache/results.h"
 #include "tools/common/cluster.h"
 
@@ -13,6 +14,13 @@ struct simulation;
  * that cannot be divided are simulated by process 0 alone. 0, BT_USAGE or BT_MEMORY. */
 int simulation_new(struct simulation **simulation, const struct hierarchy_settings *settings,
                    unsigned threads, const struct cluster *cluster, struct bt_error *error);
+
+/* Divides the simulation into phases; before the first record. */
+void simulation_divide(struct simulation *simulation, const struct phases *phases);
+
+/* Takes the clock of the trace, in ticks per second (0: unknown), for phases that last a time;
+ * before its first record. 0, or BT_USAGE. */
+int simulation_clock(struct simulation *simulation, uint64_t clock_hz, struct bt_error *error);
 
 /* Whether this process simulates a part; otherwise it needs no records. */
 bool simulation_takes_part(const struct simulation *simulation);

@@ -26,6 +26,7 @@ struct sweep {
     struct team *team;
     unsigned threads;            /* of this process */
     unsigned process, processes; /* threads are numbered across processes */
+    struct phases phases;
     uint64_t records, lost;
     unsigned left_out;
     struct bt_error why;
@@ -255,12 +256,53 @@ static int work(void *context, unsigned member, const struct record *records, si
     return result;
 }
 
+/* Adds what a job's stacks have counted to the points, or takes it off. */
+static void add_stacks(struct sweep *sweep, const struct sweep_job *job, bool flush, bool take_off)
+{
+    for (unsigned i = job->first; i < job->first + job->count; i++)
+        for (unsigned side = 0; side < side_count(sweep); side++) {
+            struct sweep_point *point = &sweep->points[i];
+            struct cache_counters counters;
+            lru_stacks_counters(job->stacks, sets_of(point), ways_of(point), (enum cache_side)side,
+                                sweep->settings.levels[0].sides[side].write_through, flush,
+                                &counters);
+            if (take_off)
+                cache_counters_subtract(&point->sides[side], &counters);
+            else
+                cache_counters_add(&point->sides[side], &counters);
+        }
+}
+
+/* The counters restart at zero. Those of stacks go on: they are taken off the points, which the end
+ * adds them to. */
+static void end_warm_up(struct sweep *sweep)
+{
+    for (unsigned i = 0; i < sweep->job_count; i++) {
+        if (sweep->jobs[i].stacks)
+            add_stacks(sweep, &sweep->jobs[i], false, true);
+        else
+            hierarchy_reset_counters(sweep->jobs[i].hierarchy);
+    }
+    sweep->records = 0;
+}
+
 static int put(struct sink *sink, const struct batch *batch, struct bt_error *error)
 {
     struct sweep *sweep = (struct sweep *)sink;
     sweep->lost += loss_total(&batch->lost);
-    sweep->records += batch->count;
-    return team_put(sweep->team, batch->records, batch->count, error);
+    uint64_t tick = batch->first_tick;
+    int result = 0;
+    for (size_t done = 0; done < batch->count && result == 0;) {
+        const size_t some = phases_take(&sweep->phases, batch, done, &tick);
+        result = team_put(sweep->team, batch->records + done, some, error);
+        done += some;
+        sweep->records += some;
+        if (result == 0 && done < batch->count) {
+            end_warm_up(sweep);
+            phases_next(&sweep->phases, tick);
+        }
+    }
+    return result;
 }
 
 static int close_nothing(struct sink *sink, struct bt_error *error)
@@ -309,25 +351,22 @@ unsigned sweep_left_out(const struct sweep *sweep, const char **why)
     return sweep->left_out;
 }
 
+void sweep_warm(struct sweep *sweep, const struct extent *warm)
+{
+    sweep->phases = phases_begin(warm, &(struct extent){.unit = EXTENT_NONE});
+}
+
+int sweep_clock(struct sweep *sweep, uint64_t clock_hz, struct bt_error *error)
+{
+    return phases_clock(&sweep->phases, clock_hz, error);
+}
+
 struct sink *sweep_sink(struct sweep *sweep)
 {
     return &sweep->sink;
 }
 
 /* --- results --- */
-
-static void take_stacks(struct sweep *sweep, const struct sweep_job *job)
-{
-    for (unsigned i = job->first; i < job->first + job->count; i++)
-        for (unsigned side = 0; side < side_count(sweep); side++) {
-            struct sweep_point *point = &sweep->points[i];
-            struct cache_counters counters;
-            lru_stacks_counters(job->stacks, sets_of(point), ways_of(point), (enum cache_side)side,
-                                sweep->settings.levels[0].sides[side].write_through,
-                                !sweep->settings.no_flush, &counters);
-            cache_counters_add(&point->sides[side], &counters);
-        }
-}
 
 static int take_hierarchy(struct sweep *sweep, const struct sweep_job *job, struct bt_error *error)
 {
@@ -345,9 +384,13 @@ static int take_hierarchy(struct sweep *sweep, const struct sweep_job *job, stru
 int sweep_end(struct sweep *sweep, struct bt_error *error)
 {
     int result = 0;
+    if (sweep->phases.warming) {
+        sweep->phases.warm_records = sweep->phases.records;
+        end_warm_up(sweep);
+    }
     for (unsigned i = 0; i < sweep->job_count && result == 0; i++) {
         if (sweep->jobs[i].stacks)
-            take_stacks(sweep, &sweep->jobs[i]);
+            add_stacks(sweep, &sweep->jobs[i], !sweep->settings.no_flush, false);
         else
             result = take_hierarchy(sweep, &sweep->jobs[i], error);
     }
@@ -375,6 +418,11 @@ const struct sweep_point *sweep_points(const struct sweep *sweep, unsigned *coun
 {
     *count = sweep->point_count;
     return sweep->points;
+}
+
+uint64_t sweep_warm_records(const struct sweep *sweep)
+{
+    return sweep->phases.warm_records;
 }
 
 uint64_t sweep_records(const struct sweep *sweep)

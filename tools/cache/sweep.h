@@ -9,6 +9,7 @@
 
 #include "formats/record/sink.h"
 #include "tools/cache/hierarchy.h"
+#include "tools/cache/phases.h"
 #include "tools/common/cluster.h"
 
 #define SWEEP_VALUES_MAX 64u   /* of each of size, line, ways */
@@ -54,6 +55,13 @@ int sweep_new(struct sweep **sweep, const struct sweep_settings *settings, struc
 /* Number of caches left out; *why, which may be NULL, becomes the reason of the last one. */
 unsigned sweep_left_out(const struct sweep *sweep, const char **why);
 
+/* Does not count the references of this first part of the trace; before the first record. */
+void sweep_warm(struct sweep *sweep, const struct extent *warm);
+
+/* Takes the clock of the trace, in ticks per second (0: unknown), for a warm-up that lasts a time;
+ * before its first record. 0, or BT_USAGE. */
+int sweep_clock(struct sweep *sweep, uint64_t clock_hz, struct bt_error *error);
+
 /* The sink for the records. The sweep owns it; it is not closed. */
 struct sink *sweep_sink(struct sweep *sweep);
 
@@ -67,7 +75,8 @@ int sweep_gather(struct sweep *sweep, struct cluster *cluster, struct bt_error *
  * sweep. */
 const struct sweep_point *sweep_points(const struct sweep *sweep, unsigned *count);
 
-uint64_t sweep_records(const struct sweep *sweep);
+uint64_t sweep_records(const struct sweep *sweep); /* without those of the warm-up */
+uint64_t sweep_warm_records(const struct sweep *sweep);
 uint64_t sweep_lost(const struct sweep *sweep); /* requests lost by the capture */
 
 /* sweep may be NULL. */

@@ -88,6 +88,8 @@ int sweep_report_text(const struct sweep_report *report, FILE *out, struct bt_er
     struct table table = make_table(report);
     cache_report_settings(report->settings, (int)report->level, out);
     fprintf(out, "%" PRIu64 " records", report->records);
+    if (report->warm_records > 0)
+        fprintf(out, ", after %" PRIu64 " records of warm-up", report->warm_records);
     if (report->lost > 0)
         fprintf(out, "; %" PRIu64 " requests were lost when they were captured", report->lost);
     fputs("\n\n", out);
@@ -112,6 +114,8 @@ int sweep_report_json(const struct sweep_report *report, struct bt_error *error)
     cache_report_json_settings(json, report->settings, (int)report->level);
     json_count(json, "level", report->level + 1);
     json_count(json, "records", report->records);
+    if (report->warm_records > 0)
+        json_count(json, "warm_records", report->warm_records);
     json_count(json, "lost", report->lost);
     table_json(&table, "sweep", json);
     json_report_end(json);

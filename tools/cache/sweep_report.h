@@ -13,7 +13,8 @@ struct sweep_report {
     const struct sweep_point *points;
     unsigned count;
     uint64_t records;
-    uint64_t lost; /* requests lost by the capture */
+    uint64_t warm_records; /* of the warm-up, not in records */
+    uint64_t lost;         /* requests lost by the capture */
 };
 
 /* 0 or BT_MEMORY. JSON goes to standard output. */

@@ -1,5 +1,7 @@
 #include "tools/mrc/job.h"
 
+#include "tools/input/extent.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,22 +50,16 @@ static int new_studies(struct job_part *part, struct bt_error *error)
 static int see_clock(struct job_part *part, const struct capture_info *info, struct bt_error *error)
 {
     const uint64_t clock_hz = info ? info->clock_hz : 0;
-    const int64_t wanted = part->job->window_ns;
-    if (part->started && (wanted == 0 || clock_hz == part->clock_hz))
+    struct extent wanted = {.unit = EXTENT_TIME, .length = (uint64_t)part->job->window_ns};
+    if (part->started && (wanted.length == 0 || clock_hz == part->clock_hz))
         return 0;
     if (part->started)
         return bt_fail(error, BT_USAGE,
                        "the traces have different clocks: give windows in ticks or requests");
-    if (wanted > 0 && clock_hz == 0)
-        return bt_fail(error, BT_USAGE,
-                       "the trace does not specify its clock: give windows in ticks or "
-                       "requests");
-    if (wanted > 0) {
-        const double ticks = (double)wanted * 1e-9 * (double)clock_hz;
-        part->window.unit = WINDOW_TICKS;
-        part->window.length = ticks < 1        ? 1
-                              : ticks < 0x1p62 ? (uint64_t)(ticks + 0.5)
-                                               : UINT64_C(1) << 62;
+    if (wanted.length > 0) {
+        if (extent_in_ticks(&wanted, clock_hz, error) < 0)
+            return error->code;
+        part->window = (struct mrc_window){.unit = WINDOW_TICKS, .length = wanted.length};
     }
     part->clock_hz = clock_hz;
     part->started = true;

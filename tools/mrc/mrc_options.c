@@ -2,6 +2,7 @@
 
 #include "formats/base/power.h"
 #include "formats/base/quantity.h"
+#include "tools/input/extent.h"
 #include "tools/mrc/sample.h"
 
 #include <math.h>
@@ -46,25 +47,15 @@ int mrc_options_lines(struct mrc_job *job, const char *text, struct bt_error *er
 
 int mrc_options_window(struct mrc_job *job, const char *text, struct bt_error *error)
 {
-    struct mrc_window *window = &job->settings.window;
-    const size_t size = strlen(text);
-    const size_t tail = strlen("ticks");
-    char word[WORD_BYTES];
-    job->window_ns = 0;
-    window->unit = WINDOW_REQUESTS;
-    if (size > tail && size < WORD_BYTES && strcmp(text + size - tail, "ticks") == 0) {
-        memcpy(word, text, size - tail);
-        word[size - tail] = 0;
-        window->unit = WINDOW_TICKS;
-        text = word;
-    }
-    if (quantity_count(&window->length, text, error) == 0 && window->length > 0)
-        return 0;
-    if (window->unit == WINDOW_REQUESTS && text[strcspn(text, "smhdu")] != 0 &&
-        quantity_duration(&job->window_ns, text, error) == 0 && job->window_ns > 0)
-        return 0;
-    return bt_fail(error, BT_USAGE,
-                   "'%.40s' is no window of time: 10ms is one, and 1M (requests), 1Mticks", text);
+    struct extent extent;
+    if (extent_parse(&extent, text, error) < 0)
+        return error->code;
+    const bool time = extent.unit == EXTENT_TIME;
+    job->window_ns = time ? (int64_t)extent.length : 0;
+    job->settings.window =
+        (struct mrc_window){.unit = extent.unit == EXTENT_TICKS ? WINDOW_TICKS : WINDOW_REQUESTS,
+                            .length = time ? 0 : extent.length};
+    return 0;
 }
 
 int mrc_options_by(struct mrc_study_settings *settings, const char *text, struct bt_error *error)

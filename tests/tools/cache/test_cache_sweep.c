@@ -166,6 +166,166 @@ static void compare(struct cache_results results[2])
     cache_results_clear(&results[1]);
 }
 
+/* The counters of a simulation after a warm-up. */
+static void simulate_warm(const struct hierarchy_settings *settings, unsigned threads,
+                          struct record *records, const struct extent *warm,
+                          struct cache_results *results)
+{
+    const struct extent none = {.unit = EXTENT_NONE};
+    const struct phases phases = phases_begin(warm, &none);
+    struct simulation *simulation;
+    struct bt_error error;
+    CU_ASSERT_EQUAL_FATAL(simulation_new(&simulation, settings, threads, NULL, &error), 0);
+    simulation_divide(simulation, &phases);
+    put(simulation_sink(simulation), records, RECORDS);
+    CU_ASSERT_EQUAL_FATAL(simulation_end(simulation, results, &error), 0);
+    simulation_free(simulation);
+}
+
+/* A warm-up moves no later count: with the counts of its records alone it makes those of all. */
+static void test_warm_up(void)
+{
+    struct record *records = calloc(RECORDS, sizeof *records);
+    for (uint64_t seed = 0; seed < RUNS; seed++) {
+        uint64_t random = random_seed(seed + 300);
+        struct hierarchy_settings settings = random_settings(&random);
+        settings.no_flush = true; /* the first records alone would write back their lines */
+        fill(records, RECORDS, &random);
+        const struct extent warm = {EXTENT_REQUESTS, 1 + random_below(&random, RECORDS - 1)};
+        struct hierarchy *first;
+        struct cache_results results[2], before;
+        struct bt_error error;
+        CU_ASSERT_EQUAL_FATAL(hierarchy_new(&first, &settings, &error), 0);
+        CU_ASSERT_EQUAL(hierarchy_put(first, records, warm.length, &error), 0);
+        CU_ASSERT_EQUAL(cache_results_take(&before, first, &settings, &error), 0);
+        hierarchy_free(first);
+        simulate(&settings, 1, records, &results[0]);
+        simulate_warm(&settings, 1 + (unsigned)(seed % 2), records, &warm, &results[1]);
+        CU_ASSERT_EQUAL(results[1].warm_records, warm.length);
+        CU_ASSERT_FALSE(results[1].all_warm);
+        CU_ASSERT(before.cache_count <= results[1].cache_count);
+        for (size_t i = 0; i < before.cache_count; i++)
+            for (size_t k = 0; k < results[1].cache_count; k++)
+                if (before.caches[i].processor == results[1].caches[k].processor &&
+                    before.caches[i].side == results[1].caches[k].side)
+                    cache_counters_add(&results[1].caches[k].counters, &before.caches[i].counters);
+        hierarchy_counters_add(&results[1].counters, &before.counters);
+        cache_results_clear(&before);
+        compare(results);
+    }
+    free(records);
+}
+
+/* A trace that ends within the warm-up has no counts. */
+static void test_all_warm(void)
+{
+    struct record *records = calloc(RECORDS, sizeof *records);
+    uint64_t random = random_seed(7);
+    const struct hierarchy_settings settings = random_settings(&random);
+    const struct extent warm = {EXTENT_REQUESTS, RECORDS};
+    struct cache_results results;
+    fill(records, RECORDS, &random);
+    simulate_warm(&settings, 1, records, &warm, &results);
+    CU_ASSERT(results.all_warm);
+    CU_ASSERT_EQUAL(results.warm_records, RECORDS);
+    CU_ASSERT_EQUAL(results.counters.records, 0);
+    for (size_t i = 0; i < results.cache_count; i++)
+        CU_ASSERT_EQUAL(results.caches[i].counters.misses[REFERENCE_READ], 0);
+    cache_results_clear(&results);
+    free(records);
+}
+
+/* The points of a sweep after a warm-up are those of single simulations. */
+static void test_warm_sweep(void)
+{
+    struct record *records = calloc(RECORDS, sizeof *records);
+    for (uint64_t seed = 0; seed < RUNS; seed++) {
+        uint64_t random = random_seed(seed + 500);
+        struct hierarchy_settings settings = random_settings(&random);
+        struct sweep_axes axes;
+        struct sweep *sweep;
+        struct bt_error error;
+        unsigned count;
+        const struct extent warm = {EXTENT_REQUESTS, 1 + random_below(&random, RECORDS - 1)};
+        fill(records, RECORDS, &random);
+        CU_ASSERT_EQUAL(sweep_axes_parse(&axes, "size=512..4K,ways=1,4,line=16,64", &error), 0);
+        const struct sweep_settings how = {
+            .hierarchy = &settings, .axes = &axes, .threads = 2, .together = seed % 4 != 0};
+        CU_ASSERT_EQUAL_FATAL(sweep_new(&sweep, &how, &error), 0);
+        sweep_warm(sweep, &warm);
+        put(sweep_sink(sweep), records, RECORDS);
+        CU_ASSERT_EQUAL_FATAL(sweep_end(sweep, &error), 0);
+        CU_ASSERT_EQUAL(sweep_records(sweep), RECORDS - warm.length);
+        const struct sweep_point *points = sweep_points(sweep, &count);
+        CU_ASSERT_EQUAL(count, 16);
+        for (unsigned i = 0; i < count; i++) {
+            struct hierarchy_settings one = settings;
+            struct cache_results results;
+            for (unsigned side = 0; side < CACHE_SIDES; side++) {
+                one.levels[0].sides[side].size = points[i].size;
+                one.levels[0].sides[side].line = points[i].line;
+                one.levels[0].sides[side].ways = points[i].ways;
+            }
+            simulate_warm(&one, 1, records, &warm, &results);
+            for (unsigned side = 0; side < (one.levels[0].split ? 2u : 1u); side++) {
+                const struct cache_counters sum =
+                    cache_results_sum(&results, 0, (enum cache_side)side);
+                CU_ASSERT_EQUAL(memcmp(&sum, &points[i].sides[side], sizeof sum), 0);
+            }
+            cache_results_clear(&results);
+        }
+        sweep_free(sweep);
+    }
+    free(records);
+}
+
+/* Intervals add up to the whole, before the write-backs of the end. */
+static void test_intervals(void)
+{
+    struct record *records = calloc(RECORDS, sizeof *records);
+    for (uint64_t seed = 0; seed < RUNS; seed++) {
+        uint64_t random = random_seed(seed + 900);
+        struct hierarchy_settings settings = random_settings(&random);
+        const struct extent none = {.unit = EXTENT_NONE};
+        const struct extent interval = {EXTENT_REQUESTS, 1 + random_below(&random, 900)};
+        const struct phases phases = phases_begin(&none, &interval);
+        struct simulation *simulation;
+        struct cache_results results;
+        struct bt_error error;
+        uint64_t counted = 0, references = 0, misses = 0, memory = 0;
+        settings.no_flush = true;
+        fill(records, RECORDS, &random);
+        CU_ASSERT_EQUAL_FATAL(simulation_new(&simulation, &settings, 2, NULL, &error), 0);
+        simulation_divide(simulation, &phases);
+        put(simulation_sink(simulation), records, RECORDS);
+        CU_ASSERT_EQUAL_FATAL(simulation_end(simulation, &results, &error), 0);
+        simulation_free(simulation);
+        for (size_t i = 0; i < results.intervals.count; i++) {
+            const struct interval *one = &results.intervals.intervals[i];
+            CU_ASSERT_EQUAL(one->first_record, i * interval.length);
+            counted += one->records;
+            memory += one->memory_references;
+            for (unsigned side = 0; side < CACHE_SIDES; side++) {
+                references += one->levels[0][side].references;
+                misses += one->levels[0][side].misses;
+            }
+        }
+        for (unsigned kind = 0; kind < REFERENCE_KINDS; kind++) {
+            memory -= results.counters.memory_references[kind] + results.counters.uncached[kind];
+            for (size_t i = 0; i < results.cache_count; i++) {
+                references -= results.caches[i].counters.references[kind];
+                misses -= results.caches[i].counters.misses[kind];
+            }
+        }
+        CU_ASSERT_EQUAL(counted, RECORDS);
+        CU_ASSERT_EQUAL(references, 0);
+        CU_ASSERT_EQUAL(misses, 0);
+        CU_ASSERT_EQUAL(memory, 0);
+        cache_results_clear(&results);
+    }
+    free(records);
+}
+
 /* The same simulation by several threads. */
 static void test_parts(void)
 {
@@ -237,5 +397,9 @@ static const struct test_case cases[] = {{"sweeps equal single runs", test_sweep
                                          {"axes", test_axes},
                                          {"several threads equal one", test_parts},
                                          {"fast paths equal the general one", test_fast_paths},
+                                         {"a warm-up moves no later count", test_warm_up},
+                                         {"a trace that ends within the warm-up", test_all_warm},
+                                         {"sweeps after a warm-up", test_warm_sweep},
+                                         {"intervals add up", test_intervals},
                                          {NULL, NULL}};
 TEST_SUITE(cache_sweep, cases)

@@ -3,6 +3,7 @@
 #include "formats/foreign/trace_format.h"
 #include "tools/cache/cache_report.h"
 #include "tools/cache/cache_settings_text.h"
+#include "tools/cache/compare_report.h"
 #include "tools/cache/results_message.h"
 #include "tools/cache/simulation.h"
 #include "tools/cache/sweep_report.h"
@@ -22,6 +23,9 @@ struct cache_request {
     unsigned image_count;
     struct record_input_settings input;
     const char *plot, *plot_format;
+    struct settings_text compared[COMPARE_MAX];
+    const char *compared_names[COMPARE_MAX];
+    unsigned compared_count;
     struct sweep_axes axes;
     struct extent warm, interval;
     bool swept;
@@ -79,6 +83,24 @@ static int take_sweep(void *settings, const char *argument, struct bt_error *err
     return sweep_axes_parse(&request->axes, argument, error);
 }
 
+static int take_compared(void *settings, const char *argument, struct bt_error *error)
+{
+    struct cache_request *request = settings;
+    if (request->compared_count == COMPARE_MAX)
+        return bt_fail(error, BT_USAGE, "more than %u configurations", COMPARE_MAX);
+    struct settings_text *text = &request->compared[request->compared_count];
+    request->compared_names[request->compared_count++] = argument;
+    settings_text_begin(text);
+    const int result = settings_file_read(text, argument, error);
+    return result < 0 ? result : settings_text_end(text, error);
+}
+
+static int take_memory_latency(void *settings, const char *argument, struct bt_error *error)
+{
+    struct cache_request *request = settings;
+    return settings_text_latency(&request->text.settings.memory_latency, argument, error);
+}
+
 static int take_extent(void *extent, const char *argument, struct bt_error *error)
 {
     return extent_parse(extent, argument, error);
@@ -93,6 +115,8 @@ static const struct option_row cache_options[] = {
     {OPTION_CALL, 0, "l2d", "CACHE", "separate data cache of level 2", 0, take_l2d},
     {OPTION_CALL, 0, "l3", "CACHE", "level 3", 0, take_l3},
     {OPTION_CALL, 0, "config", "FILE", "read a hierarchy from a file", 0, take_config},
+    {OPTION_CALL, 0, "compare", "FILE",
+     "simulate this hierarchy and those of further --compare, and compare them", 0, take_compared},
     {OPTION_CALL, 0, "coherence", "PROTOCOL",
      "protocol between private caches: none, msi, mesi or moesi", 0, take_coherence},
     {OPTION_CALL, 0, "attr", "HOW", "honour or ignore (the default) the memory type of requests", 0,
@@ -106,6 +130,8 @@ static const struct option_row cache_options[] = {
     {OPTION_COUNT, 0, "lines", "N",
      "list the N lines with the most coherence traffic (default: 10)",
      offsetof(struct cache_request, lines), NULL},
+    {OPTION_CALL, 0, "memory-latency", "CYCLES",
+     "report average access times; the levels have latency=CYCLES", 0, take_memory_latency},
     {OPTION_CALL, 0, "warm", "EXTENT",
      "do not count the first part of the trace: 10M (requests), 5ms, 1Mticks",
      offsetof(struct cache_request, warm), take_extent},
@@ -251,6 +277,55 @@ out:
     return result < 0 ? result : status;
 }
 
+static int comparison_takes_clock(void *comparison, uint64_t clock_hz, struct bt_error *error)
+{
+    return comparison_clock(comparison, clock_hz, error);
+}
+
+static int print_comparison(const struct cache_request *request,
+                            const struct comparison *comparison, struct bt_error *error)
+{
+    const struct cache_results *first = comparison_results(comparison, 0);
+    if (first->all_warm)
+        print_all_warm(first->warm_records);
+    if (request->json)
+        return comparison_json(comparison, error);
+    if (request->csv)
+        comparison_csv(comparison, stdout);
+    else
+        comparison_text(comparison, stdout);
+    return 0;
+}
+
+/* Returns the exit status, or a negative error code. */
+static int compare_all(const struct cache_request *request, const struct invocation *call,
+                       struct cluster *cluster, struct bt_error *error)
+{
+    const bool first = cluster_rank(cluster) == 0;
+    const struct phases phases = phases_begin(&request->warm, &request->interval);
+    struct compared compared[COMPARE_MAX];
+    struct comparison *comparison;
+    for (unsigned i = 0; i < request->compared_count; i++)
+        compared[i] = (struct compared){.name = request->compared_names[i],
+                                        .settings = &request->compared[i].settings};
+    int result =
+        comparison_new(&comparison, compared, request->compared_count,
+                       request->threads == NOT_GIVEN ? 1 : request->threads, cluster, error);
+    if (result < 0)
+        return result;
+    comparison_divide(comparison, &phases);
+    struct study study = {.sink = comparison_sink(comparison),
+                          .context = comparison,
+                          .clock = comparison_takes_clock};
+    const int status = result = read_records(request, call, &study, !first, error);
+    if (result >= 0)
+        result = comparison_end(comparison, cluster, error);
+    if (result == 0 && first)
+        result = print_comparison(request, comparison, error);
+    comparison_free(comparison);
+    return result < 0 ? result : status;
+}
+
 static int print_sweep(const struct cache_request *request, const struct sweep *sweep,
                        const struct figure_output *output, struct bt_error *error)
 {
@@ -313,6 +388,41 @@ static int sweep_all(const struct cache_request *request, const struct invocatio
     return result < 0 ? result : status;
 }
 
+/* Whether the options describe a hierarchy, other than by --compare. */
+static bool describes_hierarchy(const struct cache_request *request)
+{
+    const struct hierarchy_settings *settings = &request->text.settings;
+    bool given = settings->coherence != CACHE_INCOHERENT || settings->honour_attributes ||
+                 settings->memory_latency > 0 || request->classify || request->no_flush;
+    for (unsigned level = 0; level < CACHE_LEVELS; level++)
+        given = given || request->text.given[level];
+    return given;
+}
+
+/* What contradicts what, as a sentence; NULL: nothing. */
+static const char *contradiction(const struct cache_request *request)
+{
+    const bool intervals = request->interval.unit != EXTENT_NONE;
+    if (request->csv && request->json)
+        return "--csv and --json exclude each other";
+    if (request->plot && !request->swept)
+        return "only a sweep is plotted: --plot needs --sweep";
+    if (request->swept && (request->classify || request->image_count > 0))
+        return "a sweep counts neither kinds of misses nor lines: --sweep excludes --classify and "
+               "--image";
+    if (request->swept && intervals)
+        return "a sweep has no intervals: --sweep excludes --interval";
+    if (request->compared_count == 0)
+        return NULL;
+    if (request->swept || intervals || request->image_count > 0)
+        return "a comparison has neither points, intervals nor lines: --compare excludes --sweep, "
+               "--interval and --image";
+    if (describes_hierarchy(request))
+        return "the files of --compare describe whole hierarchies: add a file for the one that the "
+               "other options describe";
+    return NULL;
+}
+
 static int cache_main(struct invocation *call)
 {
     struct cache_request request = {.input = {.quiet_output = true, .count = UINT64_MAX},
@@ -323,15 +433,9 @@ static int cache_main(struct invocation *call)
     settings_text_begin(&request.text);
     if (!command_options(call, &request, &status))
         return status;
-    if (request.csv && request.json)
-        return command_usage(call, "--csv and --json exclude each other");
-    if (request.plot && !request.swept)
-        return command_usage(call, "only a sweep is plotted: --plot needs --sweep");
-    if (request.swept && (request.classify || request.image_count > 0))
-        return command_usage(call, "a sweep counts neither kinds of misses nor lines: "
-                                   "--sweep excludes --classify and --image");
-    if (request.swept && request.interval.unit != EXTENT_NONE)
-        return command_usage(call, "a sweep has no intervals: --sweep excludes --interval");
+    const char *wrong = contradiction(&request);
+    if (wrong)
+        return command_usage(call, "%s", wrong);
     if (request.input.trace.from && !trace_format_find(request.input.trace.from, &error))
         return command_usage(call, "%s", error.message);
     request.text.settings.classify |= request.classify;
@@ -343,8 +447,9 @@ static int cache_main(struct invocation *call)
     struct cluster *cluster = NULL;
     status = cluster_join(&cluster, &error);
     if (status == 0)
-        status = request.swept ? sweep_all(&request, call, cluster, &error)
-                               : simulate(&request, call, cluster, &error);
+        status = request.swept                ? sweep_all(&request, call, cluster, &error)
+                 : request.compared_count > 0 ? compare_all(&request, call, cluster, &error)
+                                              : simulate(&request, call, cluster, &error);
     if (status < 0)
         status = command_failure(&error);
     cluster_leave(cluster, status);
@@ -355,13 +460,14 @@ const struct command cache_command = {
     .name = "cache",
     .operands = "[CAPTURE...]",
     .summary = "simulate caches: misses, coherence, sweeps over sizes",
-    .details = "Simulates one to three levels of caches on the requests of captures and counts "
-               "their events; bustap-cache(1) describes the model. CACHE is a size and "
-               "key=value pairs (line, ways, replacement, write, allocate, sub-block, "
-               "prefetch, victim) and words (split, shared, private, inclusive, exclusive). "
-               "Without a level option, each processor has 32 KiB for instructions and 32 KiB "
-               "for data (8 ways, lines of 64 bytes), and all share 1 MiB (16 ways). Without "
-               "CAPTURE, or if it is -, standard input is read.",
+    .details =
+        "Simulates one to three levels of caches on the requests of captures and counts "
+        "their events; bustap-cache(1) describes the model. CACHE is a size and "
+        "key=value pairs (line, ways, replacement, write, allocate, sub-block, "
+        "prefetch, victim, latency) and words (split, shared, private, inclusive, exclusive). "
+        "Without a level option, each processor has 32 KiB for instructions and 32 KiB "
+        "for data (8 ways, lines of 64 bytes), and all share 1 MiB (16 ways). Without "
+        "CAPTURE, or if it is -, standard input is read.",
     .options = cache_options,
     .run = cache_main,
     .group = NULL};

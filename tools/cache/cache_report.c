@@ -1,7 +1,9 @@
 #include "tools/cache/cache_report.h"
 
+#include "tools/cache/access_time.h"
 #include "tools/cache/cache_report_intervals.h"
 #include "tools/cache/cache_report_tables.h"
+#include "tools/cache/cache_report_times.h"
 #include "tools/cache/cache_settings_text.h"
 #include "tools/common/json_report.h"
 
@@ -49,6 +51,8 @@ void cache_report_settings(const struct hierarchy_settings *settings, int swept,
             settings_coherence_name(settings->coherence),
             settings->honour_attributes ? "honoured" : "ignored",
             settings->no_flush ? "left" : "written back");
+    if (access_time_is_known(settings))
+        fprintf(out, ", memory latency %" PRIu32, settings->memory_latency);
     for (unsigned level = 0; level < settings->level_count; level++)
         if (settings->levels[level].sides[0].replacement == CACHE_RANDOM ||
             settings->levels[level].sides[1].replacement == CACHE_RANDOM) {
@@ -71,6 +75,10 @@ int cache_report_text(const struct cache_report *report, FILE *out, struct bt_er
             continue;
         if (i != CACHE_REPORT_COHERENCE)
             cache_report_table_hide_empty(&made);
+        fputs("\n", out);
+        table_print(&made.table, out);
+    }
+    if (cache_report_times_table(&made, report)) {
         fputs("\n", out);
         table_print(&made.table, out);
     }
@@ -119,6 +127,8 @@ static void json_cache(struct json_put *json, const struct hierarchy_settings *s
     json_bool(json, "allocate", !cache->no_write_allocate);
     json_text(json, "prefetch", settings_prefetch_name(cache->prefetch));
     json_count(json, "victim_lines", cache->victim_lines);
+    if (kind->latency > 0)
+        json_count(json, "latency", kind->latency);
     json_put_object_end(json);
 }
 
@@ -136,6 +146,8 @@ void cache_report_json_settings(struct json_put *json, const struct hierarchy_se
     json_bool(json, "classify", settings->classify);
     json_bool(json, "flush", !settings->no_flush);
     json_count(json, "seed", settings->seed);
+    if (access_time_is_known(settings))
+        json_count(json, "memory_latency", settings->memory_latency);
     json_put_object_end(json);
 }
 
@@ -171,6 +183,8 @@ int cache_report_json(const struct cache_report *report, struct bt_error *error)
     for (unsigned i = 0; i < CACHE_REPORT_TABLES; i++)
         if (cache_report_table_make(&made, &tables, (enum cache_report_table_number)i))
             table_json(&made.table, keys[i], json);
+    if (cache_report_times_table(&made, report))
+        table_json(&made.table, "access_times", json);
     if (cache_report_intervals_table(&made, report))
         table_json(&made.table, "intervals", json);
     json_report_end(json);

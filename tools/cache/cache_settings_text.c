@@ -110,6 +110,18 @@ static int take_ways(uint32_t *ways, const char *text, struct bt_error *error)
     return result;
 }
 
+int settings_text_latency(uint32_t *cycles, const char *value, struct bt_error *error)
+{
+    uint64_t number;
+    const int result = quantity_count(&number, value, error);
+    if (result == 0 && (number == 0 || number > SETTINGS_LATENCY_MAX))
+        return bt_fail(error, BT_USAGE, "can be 1 to %u cycles, not %.40s", SETTINGS_LATENCY_MAX,
+                       value);
+    if (result == 0)
+        *cycles = (uint32_t)number;
+    return result;
+}
+
 /* Line and victim buffer are numbers, all others are words. */
 static int set_cache(struct cache_settings *cache, const char *key, const char *value,
                      struct bt_error *error)
@@ -142,7 +154,7 @@ static int set_cache(struct cache_settings *cache, const char *key, const char *
     } else {
         return bt_fail(error, BT_USAGE,
                        "unknown key; known are size, line, ways, replacement, write, allocate, "
-                       "sub-block, prefetch, victim, shared, split and inclusion");
+                       "sub-block, prefetch, victim, shared, split, inclusion and latency");
     }
     return number < 0 ? number : 0;
 }
@@ -155,6 +167,8 @@ static int set_level(struct cache_level *level, const char *key, const char *val
         return settings_text_bool(&level->shared, value, error);
     if (strcmp(key, "split") == 0)
         return settings_text_bool(&level->split, value, error);
+    if (strcmp(key, "latency") == 0)
+        return settings_text_latency(&level->latency, value, error);
     if (strcmp(key, "inclusion") != 0)
         return 1;
     int number = find_or_fail(inclusions, value, "neither, inclusive or exclusive", error);
@@ -262,6 +276,25 @@ static void complete(struct cache_settings *cache, const struct cache_settings *
         cache->ways = ways[level];
 }
 
+/* Access times need the latency of every level and of memory. */
+static int check_latencies(const struct hierarchy_settings *settings, struct bt_error *error)
+{
+    bool some = settings->memory_latency > 0;
+    for (unsigned level = 0; level < settings->level_count; level++)
+        some = some || settings->levels[level].latency > 0;
+    for (unsigned level = 0; level < settings->level_count && some; level++)
+        if (settings->levels[level].latency == 0)
+            return bt_fail(error, BT_USAGE,
+                           "access times need the latency of each level: level %u can have "
+                           "latency=14, for instance",
+                           level + 1);
+    if (some && settings->memory_latency == 0)
+        return bt_fail(error, BT_USAGE,
+                       "access times need the latency of memory: --memory-latency 200, for "
+                       "instance, or memory-latency in a configuration");
+    return 0;
+}
+
 int settings_text_end(struct settings_text *text, struct bt_error *error)
 {
     struct hierarchy_settings *settings = &text->settings;
@@ -282,7 +315,8 @@ int settings_text_end(struct settings_text *text, struct bt_error *error)
             complete(&settings->levels[level].sides[side], above ? &above->sides[side] : NULL,
                      level);
         }
-    return hierarchy_check(settings, error);
+    const int result = check_latencies(settings, error);
+    return result < 0 ? result : hierarchy_check(settings, error);
 }
 
 static size_t put_size(char *out, size_t room, uint64_t bytes)
@@ -335,6 +369,8 @@ char *settings_text_level(char *out, const struct hierarchy_settings *settings, 
     if (cache->prefetch != CACHE_NO_PREFETCH)
         size +=
             (size_t)snprintf(out + size, room - size, ", prefetch %s", prefetches[cache->prefetch]);
+    if (kind->latency > 0)
+        size += (size_t)snprintf(out + size, room - size, ", latency %" PRIu32, kind->latency);
     if (cache->victim_lines > 0)
         snprintf(out + size, room - size, ", victim buffer of %" PRIu32 " lines",
                  cache->victim_lines);

@@ -20,7 +20,8 @@ void settings_text_begin(struct settings_text *text);
 /*
  * Sets a key of a level, 0 to CACHE_LEVELS - 1: "size" "32K", "line" "64", "ways" "8" or "full",
  * "replacement", "write" "back" or "through", "allocate" "yes" or "no", "sub-block", "prefetch",
- * "victim", and of whole levels "shared", "split" "yes" or "no", "inclusion". 0 or BT_USAGE.
+ * "victim", and of whole levels "shared", "split" "yes" or "no", "inclusion", "latency" in cycles.
+ * 0 or BT_USAGE.
  */
 int settings_text_set(struct settings_text *text, unsigned level, enum settings_sides sides,
                       const char *key, const char *value, struct bt_error *error);
@@ -35,6 +36,11 @@ int settings_text_coherence(struct settings_text *text, const char *value, struc
 
 /* "honour" or "ignore". */
 int settings_text_attributes(struct settings_text *text, const char *value, struct bt_error *error);
+
+#define SETTINGS_LATENCY_MAX 1000000u
+
+/* A number of cycles, 1 to SETTINGS_LATENCY_MAX. 0 or BT_USAGE. */
+int settings_text_latency(uint32_t *cycles, const char *value, struct bt_error *error);
 
 /* "yes" or "no". */
 int settings_text_bool(bool *value, const char *text, struct bt_error *error);

@@ -47,6 +47,7 @@ struct cache_level {
                     cache */
     bool shared; /* one cache for all processors; false: one for each */
     enum cache_inclusion inclusion;
+    uint32_t latency; /* of a hit, in cycles; 0: not given */
     struct cache_settings sides[CACHE_SIDES];
 };
 
@@ -55,9 +56,10 @@ struct hierarchy_settings {
     struct cache_level levels[CACHE_LEVELS];
     enum cache_coherence coherence;
     bool honour_attributes;
-    bool classify; /* count misses by kind; costs time and memory */
-    bool no_flush; /* do not write back dirty lines at the end */
-    uint64_t seed; /* seed of random replacement */
+    bool classify;           /* count misses by kind; costs time and memory */
+    bool no_flush;           /* do not write back dirty lines at the end */
+    uint64_t seed;           /* seed of random replacement */
+    uint32_t memory_latency; /* in cycles; 0: not given */
 };
 
 /* Counters of one cache. Arrays are indexed by enum reference_kind. */

@@ -69,13 +69,17 @@ static int set_whole(struct settings_text *text, const struct ini_line *line,
         result = settings_text_attributes(text, line->value, error);
     else if (strcmp(line->key, "seed") == 0)
         result = quantity_count(&settings->seed, line->value, error);
+    else if (strcmp(line->key, "memory-latency") == 0)
+        result = settings_text_latency(&settings->memory_latency, line->value, error);
     else if (strcmp(line->key, "classify") == 0)
         result = set_flag(&settings->classify, true, line->value, error);
     else if (strcmp(line->key, "flush") == 0)
         result = set_flag(&settings->no_flush, false, line->value, error);
     else
-        result = bt_fail(error, BT_USAGE,
-                         "unknown key; known are coherence, attributes, seed, classify and flush");
+        result =
+            bt_fail(error, BT_USAGE,
+                    "unknown key; known are coherence, attributes, seed, memory-latency, classify "
+                    "and flush");
     return result < 0 ? bt_fail_within(error, "%s", line->key) : 0;
 }
 

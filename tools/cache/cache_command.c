@@ -31,6 +31,8 @@ struct cache_request {
     bool swept;
     uint32_t threads;
     uint64_t lines;
+    struct tlb_settings tlb;
+    bool with_tlb;
     bool csv, json, classify, no_flush;
 };
 
@@ -95,6 +97,20 @@ static int take_compared(void *settings, const char *argument, struct bt_error *
     return result < 0 ? result : settings_text_end(text, error);
 }
 
+static int take_tlb(void *settings, const char *argument, struct bt_error *error)
+{
+    struct cache_request *request = settings;
+    request->with_tlb = true;
+    return strcmp(argument, "default") == 0 ? 0 : tlb_settings_take(&request->tlb, argument, error);
+}
+
+static int take_pages(void *settings, const char *argument, struct bt_error *error)
+{
+    struct cache_request *request = settings;
+    request->with_tlb = true;
+    return tlb_settings_take_pages(&request->tlb, argument, error);
+}
+
 static int take_memory_latency(void *settings, const char *argument, struct bt_error *error)
 {
     struct cache_request *request = settings;
@@ -132,6 +148,10 @@ static const struct option_row cache_options[] = {
      offsetof(struct cache_request, lines), NULL},
     {OPTION_CALL, 0, "memory-latency", "CYCLES",
      "report average access times; the levels have latency=CYCLES", 0, take_memory_latency},
+    {OPTION_CALL, 0, "tlb", "TLB",
+     "also simulate TLBs of two levels: 'default' or 'l1d=64,l1d-ways=4,l2=1536'", 0, take_tlb},
+    {OPTION_CALL, 0, "pages", "SIZE",
+     "the TLBs' pages: 4K (the default), 2M or 1G; 2M@0x400000-0x7fffff in a range", 0, take_pages},
     {OPTION_CALL, 0, "warm", "EXTENT",
      "do not count the first part of the trace: 10M (requests), 5ms, 1Mticks",
      offsetof(struct cache_request, warm), take_extent},
@@ -161,6 +181,7 @@ struct study {
     struct sink *sink;
     void *context;
     int (*clock)(void *context, uint64_t clock_hz, struct bt_error *error);
+    struct tlb *tlb;   /* gets the records, too; or NULL */
     uint64_t clock_hz; /* of the first trace; 0: unknown */
 };
 
@@ -174,10 +195,14 @@ static int put_all(struct study *study, struct record_input *input, struct bt_er
         if (first) {
             study->clock_hz = info ? info->clock_hz : 0;
             result = study->clock(study->context, study->clock_hz, error);
+            if (result == 0 && study->tlb)
+                result = tlb_clock(study->tlb, study->clock_hz, error);
+            if (result < 0)
+                return result;
         }
-        if (first && result < 0)
-            return result;
         result = sink_put(study->sink, batch, error);
+        if (result == 0 && study->tlb)
+            result = sink_put(tlb_sink(study->tlb), batch, error);
         if (result < 0)
             return result;
     }
@@ -221,13 +246,14 @@ static void print_all_warm(uint64_t records)
 }
 
 static int print(const struct cache_request *request, const struct cache_results *results,
-                 uint64_t lost, uint64_t clock_hz, const struct address_names *names,
+                 uint64_t lost, const struct study *study, const struct address_names *names,
                  struct bt_error *error)
 {
     struct cache_report report = {.results = results,
                                   .names = names,
                                   .lost = lost,
-                                  .clock_hz = clock_hz,
+                                  .tlb = study->tlb,
+                                  .clock_hz = study->clock_hz,
                                   .lines = (size_t)request->lines};
     if (results->all_warm)
         print_all_warm(results->warm_records);
@@ -242,6 +268,7 @@ static int simulate(const struct cache_request *request, const struct invocation
 {
     bool first = cluster_rank(cluster) == 0;
     struct simulation *simulation = NULL;
+    struct tlb *tlb = NULL;
     struct address_names *names = NULL;
     struct cache_results results = {.cache_count = 0};
     int status = 0;
@@ -254,13 +281,18 @@ static int simulate(const struct cache_request *request, const struct invocation
         result =
             simulation_new(&simulation, &request->text.settings,
                            request->threads == NOT_GIVEN ? 1 : request->threads, cluster, error);
+    if (result == 0 && request->with_tlb && first)
+        result = tlb_new(&tlb, &request->tlb, error);
     if (result < 0)
         goto out;
+    if (tlb)
+        tlb_warm(tlb, &request->warm);
     const struct phases phases = phases_begin(&request->warm, &request->interval);
     simulation_divide(simulation, &phases);
     struct study study = {.sink = simulation_sink(simulation),
                           .context = simulation,
-                          .clock = simulation_takes_clock};
+                          .clock = simulation_takes_clock,
+                          .tlb = tlb};
     if (simulation_takes_part(simulation))
         result = status = read_records(request, call, &study, !first, error);
     if (result >= 0)
@@ -268,11 +300,11 @@ static int simulate(const struct cache_request *request, const struct invocation
     if (result == 0)
         result = cache_results_gather(&results, cluster, error);
     if (result == 0 && first)
-        result =
-            print(request, &results, simulation_lost(simulation), study.clock_hz, names, error);
+        result = print(request, &results, simulation_lost(simulation), &study, names, error);
 out:
     cache_results_clear(&results);
     simulation_free(simulation);
+    tlb_free(tlb);
     address_names_free(names);
     return result < 0 ? result : status;
 }
@@ -412,6 +444,10 @@ static const char *contradiction(const struct cache_request *request)
                "--image";
     if (request->swept && intervals)
         return "a sweep has no intervals: --sweep excludes --interval";
+    if (request->with_tlb && (request->swept || request->compared_count > 0 || request->csv))
+        return "TLBs are reported as text and JSON, beside one hierarchy: --tlb and --pages "
+               "exclude "
+               "--sweep, --compare and --csv";
     if (request->compared_count == 0)
         return NULL;
     if (request->swept || intervals || request->image_count > 0)
@@ -426,6 +462,7 @@ static const char *contradiction(const struct cache_request *request)
 static int cache_main(struct invocation *call)
 {
     struct cache_request request = {.input = {.quiet_output = true, .count = UINT64_MAX},
+                                    .tlb = tlb_settings_default(),
                                     .lines = LINES_DEFAULT,
                                     .threads = NOT_GIVEN};
     struct bt_error error;

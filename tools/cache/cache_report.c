@@ -4,6 +4,7 @@
 #include "tools/cache/cache_report_intervals.h"
 #include "tools/cache/cache_report_tables.h"
 #include "tools/cache/cache_report_times.h"
+#include "tools/cache/cache_report_tlb.h"
 #include "tools/cache/cache_settings_text.h"
 #include "tools/common/json_report.h"
 
@@ -77,6 +78,14 @@ int cache_report_text(const struct cache_report *report, FILE *out, struct bt_er
             cache_report_table_hide_empty(&made);
         fputs("\n", out);
         table_print(&made.table, out);
+    }
+    if (cache_report_tlb_table(&made, report)) {
+        double cycles;
+        fputs("\n", out);
+        table_print(&made.table, out);
+        if (cache_report_tlb_cycles(report, &cycles))
+            fprintf(out, "a translation takes %.2f cycles on average beyond a hit in level 1\n",
+                    cycles);
     }
     if (cache_report_times_table(&made, report)) {
         fputs("\n", out);
@@ -183,6 +192,12 @@ int cache_report_json(const struct cache_report *report, struct bt_error *error)
     for (unsigned i = 0; i < CACHE_REPORT_TABLES; i++)
         if (cache_report_table_make(&made, &tables, (enum cache_report_table_number)i))
             table_json(&made.table, keys[i], json);
+    if (cache_report_tlb_table(&made, report)) {
+        double cycles;
+        table_json(&made.table, "tlb", json);
+        if (cache_report_tlb_cycles(report, &cycles))
+            json_real(json, "translation_cycles", cycles);
+    }
     if (cache_report_times_table(&made, report))
         table_json(&made.table, "access_times", json);
     if (cache_report_intervals_table(&made, report))

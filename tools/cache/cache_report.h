@@ -5,6 +5,7 @@
 #include "formats/text/json_put.h"
 #include "tools/cache/address_names.h"
 #include "tools/cache/results.h"
+#include "tools/cache/tlb.h"
 
 #include <stdio.h>
 
@@ -12,6 +13,7 @@ struct cache_report {
     const struct cache_results *results;
     const struct address_names *names; /* symbols of addresses, or NULL */
     uint64_t lost;                     /* requests lost by the capture */
+    const struct tlb *tlb;             /* or NULL */
     uint64_t clock_hz;                 /* ticks per second; 0: unknown */
     size_t lines;                      /* maximum number of lines listed, the worst first */
 };

@@ -7,7 +7,7 @@
 
 #define SIZE_LIMIT   (1ull << 32)
 #define LINES_LIMIT  (1u << 26)
-#define LINE_LIMIT   (1u << 20)
+#define LINE_LIMIT   (1u << 30)
 #define VICTIM_LIMIT 65536u
 #define PLRU_LIMIT   64u
 #define NAME_BYTES   40u
@@ -26,7 +26,7 @@ static int check_line(const struct cache_settings *cache, const char *name, stru
     uint32_t sub_block = cache->sub_block ? cache->sub_block : cache->line;
     if (!power_is(cache->line) || cache->line > LINE_LIMIT)
         return bt_fail(error, BT_USAGE,
-                       "%s: a line can have 1, 2, 4 ... 1048576 bytes, not %" PRIu32, name,
+                       "%s: a line can have 1, 2, 4 ... 1073741824 bytes, not %" PRIu32, name,
                        cache->line);
     if (!power_is(sub_block) || sub_block > cache->line || cache->line / sub_block > 64)
         return bt_fail(error, BT_USAGE,

@@ -86,6 +86,30 @@ size = 64K
 ways = 8
 inclusion = exclusive
 END
+cat >configurations/policies <<'END'
+[hierarchy]
+seed = 5
+[level 1]
+size = 3K
+ways = 4
+replacement = ship
+split = yes
+[data 1]
+replacement = nru
+[level 2]
+size = 24K
+ways = 8
+hash = xor
+replacement = drrip
+[level 3]
+size = 48K
+ways = 16
+replacement = brrip
+[level 4]
+size = 160K
+ways = full
+replacement = lfu
+END
 
 # said OPTION... TRACE: the report without ratios, in the format of slow_cache_report
 said() {

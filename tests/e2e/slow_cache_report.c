@@ -49,9 +49,13 @@ static void put_kinds(const struct cache_counters *counters, unsigned first, uns
     put_numbers(sums, 10);
 }
 
+/* Columns that only hierarchies with SHiP have. */
+static unsigned signature_columns;
+
 static void put_cache(const struct cache_level *level, unsigned number, unsigned side,
                       int processor, const struct cache_counters *counters)
 {
+    const uint64_t signatures[] = {counters->signed_by_instruction, counters->signed_by_region};
     const uint64_t others[] = {counters->fills,          counters->fill_bytes,
                                counters->write_backs,    counters->write_back_bytes,
                                counters->write_throughs, counters->write_through_bytes,
@@ -67,7 +71,7 @@ static void put_cache(const struct cache_level *level, unsigned number, unsigned
         put_name(level, number, side, processor);
         printf(",%s", reference_kind_name((enum reference_kind)kind));
         put_kinds(counters, kind, kind);
-        for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        for (size_t i = 0; i < sizeof others / sizeof *others + signature_columns; i++)
             printf(",");
         printf("\n");
     }
@@ -75,6 +79,7 @@ static void put_cache(const struct cache_level *level, unsigned number, unsigned
     printf(",all");
     put_kinds(counters, first, last);
     put_numbers(others, sizeof others / sizeof *others);
+    put_numbers(signatures, signature_columns);
     printf("\n");
 }
 
@@ -105,6 +110,10 @@ static void put_all(const struct slow_cache *cache, const struct hierarchy_setti
     struct hierarchy_counters counters;
     struct cache_line_counters *lines;
     size_t count;
+    for (unsigned number = 0; number < settings->level_count; number++)
+        for (unsigned side = 0; side < sides(&settings->levels[number]); side++)
+            if (settings->levels[number].sides[side].replacement == CACHE_SHIP)
+                signature_columns = 2;
     for (unsigned number = 0; number < settings->level_count; number++)
         for (unsigned side = 0; side < sides(&settings->levels[number]); side++)
             put_side(cache, &settings->levels[number], number, side);

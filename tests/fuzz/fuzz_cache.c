@@ -43,6 +43,7 @@ static void take_cache(struct input *input, struct cache_settings *cache)
     cache->prefetch = (enum cache_prefetch)(policies >> 2 & 3);
     cache->write_through = policies >> 4 & 1;
     cache->no_write_allocate = policies >> 5 & 1;
+    cache->hash = (enum cache_hash)(policies >> 6 & 1);
 }
 
 static bool too_large(const struct cache_settings *cache)

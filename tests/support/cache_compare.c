@@ -50,7 +50,9 @@ static const char *const counter_names[] = {"references, fetch",
                                             "invalidations",
                                             "interventions",
                                             "upgrades",
-                                            "snoop write-backs"};
+                                            "snoop write-backs",
+                                            "signed by instruction",
+                                            "signed by region"};
 _Static_assert(sizeof counter_names / sizeof *counter_names * sizeof(uint64_t) ==
                    sizeof(struct cache_counters),
                "a name for each counter");
@@ -304,13 +306,14 @@ void cache_compare(struct cache_compare *compare, const struct hierarchy_setting
 
 static void print_cache(FILE *out, const struct cache_settings *cache)
 {
-    static const char *const replacements[] = {"lru", "fifo", "random", "plru"};
+    static const char *const replacements[] = {"lru",   "fifo",  "random", "plru", "nru",
+                                               "srrip", "brrip", "drrip",  "ship", "lfu"};
     static const char *const prefetches[] = {"no", "miss", "always", "tagged"};
     fprintf(out,
             "    size %" PRIu64 " line %" PRIu32 " sub-block %" PRIu32 " ways %" PRIu32
-            " %s, %s prefetch, write %s, %sallocate, %" PRIu32 " victims\n",
+            " %s, hash %d, %s prefetch, write %s, %sallocate, %" PRIu32 " victims\n",
             cache->size, cache->line, cache->sub_block, cache->ways,
-            replacements[cache->replacement], prefetches[cache->prefetch],
+            replacements[cache->replacement], (int)cache->hash, prefetches[cache->prefetch],
             cache->write_through ? "through" : "back", cache->no_write_allocate ? "no " : "",
             cache->victim_lines);
 }

@@ -18,9 +18,15 @@ static void random_size(uint64_t *state, struct cache_settings *cache)
     uint32_t ways = (uint32_t)1 << random_below(state, 4);
     if (cache->replacement != CACHE_PLRU && random_one_in(state, 4))
         ways = odd[random_below(state, sizeof odd / sizeof *odd)];
+    if (cache->replacement == CACHE_PLRU && random_one_in(state, 16))
+        ways = 128;
     if (cache->replacement != CACHE_PLRU && random_one_in(state, 16))
         ways = 60 + (uint32_t)random_below(state, 30); /* sets of more than 64 ways have an index */
     uint64_t sets = (uint64_t)1 << random_below(state, ways < 60 ? 4 : 2);
+    if (random_one_in(state, 6))
+        sets = 1 + random_below(state, 12);
+    if (random_one_in(state, 12))
+        cache->hash = CACHE_HASH_XOR;
     cache->size = sets * ways * cache->line;
     cache->ways = sets == 1 && random_one_in(state, 2) ? 0 : ways;
 }

@@ -163,6 +163,10 @@ static void put(struct slow_cache *cache, const struct record *record)
         return;
     }
     note_processor(cache, record->processor);
+    if (kind == REFERENCE_FETCH)
+        cache->origins[record->processor] =
+            (struct slow_origin){.known = true, .instruction = record->address};
+    cache->origin = cache->origins[record->processor];
     if (uncached(cache, record, kind))
         return;
     struct slow_reference reference = {

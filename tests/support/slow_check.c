@@ -38,7 +38,7 @@ static void check_place(struct slow_cache *cache, const struct slow_store *store
         copies += store->victims[i].number == line->number;
     if (copies != 1)
         complain_line(cache, store, line, "a line is twice in a cache");
-    if ((uint64_t)(line - store->lines) / store->settings.ways != line->number % store->sets)
+    if ((uint64_t)(line - store->lines) / store->settings.ways != slow_set(store, line->number))
         complain_line(cache, store, line, "a line is not in its set");
     if (line->valid == 0 || (line->dirty & ~line->valid) != 0 || (line->tags & ~line->valid) != 0)
         complain_line(cache, store, line, "a line is dirty or tagged where it is not valid");

@@ -21,6 +21,10 @@ struct slow_line {
     uint64_t filled;
     uint64_t used;
     enum slow_state state; /* of agents only */
+    unsigned age;          /* nru: 0 or 1; rrip: 0 to 3 */
+    unsigned count;        /* lfu: uses */
+    unsigned signature;    /* ship */
+    bool reused;           /* ship */
     uint32_t *bytes;       /* for each byte the number of the write that wrote it */
 };
 
@@ -37,6 +41,12 @@ struct slow_full_line {
     uint64_t used; /* 0: empty */
 };
 
+/* The last fetch of a processor. */
+struct slow_origin {
+    bool known;
+    uint32_t instruction;
+};
+
 /* One cache. */
 struct slow_store {
     unsigned level;
@@ -44,9 +54,12 @@ struct slow_store {
     enum cache_side side;
     struct cache_settings settings; /* with the effective sub_block and ways, never 0 */
     uint64_t sets;
-    struct slow_line *lines; /* sets * ways */
-    uint64_t *random;        /* one state per set */
-    uint64_t *tree;          /* bit n: node n (root 1) points to the upper half */
+    struct slow_line *lines;  /* sets * ways */
+    uint64_t *random;         /* one state per set */
+    bool *tree;               /* by set and node: node n (root 1) points to the upper half */
+    unsigned selector;        /* drrip */
+    unsigned outcomes[16384]; /* ship */
+    const struct slow_origin *origin;
     struct slow_line *victims;
     uint32_t victim_count; /* the oldest first */
     uint64_t clock;
@@ -82,6 +95,8 @@ struct slow_cache {
     struct hierarchy_settings settings;
     struct slow_row rows[CACHE_LEVELS];
     bool processors[CACHE_PROCESSORS];
+    struct slow_origin origins[CACHE_PROCESSORS];
+    struct slow_origin origin; /* of the record that is simulated */
     unsigned processor_count;
     struct hierarchy_counters counters;
     struct slow_map lines;  /* struct cache_line_counters by line number of the agents */
@@ -117,6 +132,15 @@ struct slow_line slow_take(struct slow_line *line);
 void slow_victim_take(struct slow_store *store, uint64_t number, struct slow_line *line);
 /* Inserts *line as the newest; the line that drops out goes to *line. */
 void slow_victim_put(struct slow_store *store, struct slow_line *line);
+
+/* --- slow_replacement.c: "Replacement" and "Sets" --- */
+uint64_t slow_set(const struct slow_store *store, uint64_t number);
+void slow_replacement_make(struct slow_store *store, uint64_t seed);
+/* A line is used, and filled. */
+void slow_replacement_use(struct slow_store *store, struct slow_line *line);
+void slow_replacement_fill(struct slow_store *store, struct slow_line *line);
+/* The way to fill; a line in it is evicted. */
+uint32_t slow_replacement_choose(struct slow_store *store, uint64_t set);
 
 /* --- slow_reference.c: "One reference to one cache", "Inclusion" --- */
 struct slow_store *slow_store_for(struct slow_cache *cache, unsigned level, uint8_t processor,

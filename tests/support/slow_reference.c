@@ -23,6 +23,7 @@ struct slow_store *slow_store_for(struct slow_cache *cache, unsigned level, uint
     memmove(row->stores + at + 1, row->stores + at, (row->count - at) * sizeof *row->stores);
     row->count++;
     row->stores[at] = slow_store_new(&cache->settings, level, owner, half);
+    row->stores[at]->origin = &cache->origin;
     return row->stores[at];
 }
 
@@ -334,9 +335,9 @@ static void prefetch(struct slow_cache *cache, struct slow_store *store,
     part_in(cache, store, &next);
 }
 
-/* Steps 3 to 5 for a line that is present now. */
+/* Steps 3 to 5 for a line that is present now. placed: since this reference. */
 static void work(struct slow_cache *cache, struct slow_store *store, struct slow_reference *part,
-                 struct slow_line *line, bool miss, struct slow_line *replaced)
+                 struct slow_line *line, bool miss, bool placed, struct slow_line *replaced)
 {
     uint64_t mask = slow_sub_blocks(store, part->address, part->size);
     bool write = part->kind == REFERENCE_WRITE;
@@ -352,7 +353,8 @@ static void work(struct slow_cache *cache, struct slow_store *store, struct slow
     bool ahead = wants_prefetch(store, part, miss, (line->tags & mask) != 0);
     if (miss && !missing)
         store->counters.victim_hits++;
-    slow_use(store, line);
+    if (!placed)
+        slow_use(store, line);
     line->valid |= mask;
     if (!part->prefetch)
         line->tags |= mask;
@@ -402,11 +404,12 @@ static void part_in(struct slow_cache *cache, struct slow_store *store, struct s
         }
         return;
     }
+    bool placed = !line;
     if (!line)
         line = make_line(cache, store, number, !write || !store->settings.no_write_allocate,
                          &replaced);
     if (line)
-        work(cache, store, part, line, miss, &replaced);
+        work(cache, store, part, line, miss, placed, &replaced);
     else
         pass_write(cache, store, part);
 }

@@ -49,6 +49,7 @@ TAKE_LEVEL(l2, 1, SETTINGS_BOTH)
 TAKE_LEVEL(l2i, 1, SETTINGS_INSTRUCTION)
 TAKE_LEVEL(l2d, 1, SETTINGS_DATA)
 TAKE_LEVEL(l3, 2, SETTINGS_BOTH)
+TAKE_LEVEL(l4, 3, SETTINGS_BOTH)
 #undef TAKE_LEVEL
 
 static int take_config(void *settings, const char *argument, struct bt_error *error)
@@ -130,6 +131,7 @@ static const struct option_row cache_options[] = {
     {OPTION_CALL, 0, "l2i", "CACHE", "separate instruction cache of level 2", 0, take_l2i},
     {OPTION_CALL, 0, "l2d", "CACHE", "separate data cache of level 2", 0, take_l2d},
     {OPTION_CALL, 0, "l3", "CACHE", "level 3", 0, take_l3},
+    {OPTION_CALL, 0, "l4", "CACHE", "level 4", 0, take_l4},
     {OPTION_CALL, 0, "config", "FILE", "read a hierarchy from a file", 0, take_config},
     {OPTION_CALL, 0, "compare", "FILE",
      "simulate this hierarchy and those of further --compare, and compare them", 0, take_compared},
@@ -498,9 +500,9 @@ const struct command cache_command = {
     .operands = "[CAPTURE...]",
     .summary = "simulate caches: misses, coherence, sweeps over sizes",
     .details =
-        "Simulates one to three levels of caches on the requests of captures and counts "
+        "Simulates one to four levels of caches on the requests of captures and counts "
         "their events; bustap-cache(1) describes the model. CACHE is a size and "
-        "key=value pairs (line, ways, replacement, write, allocate, sub-block, "
+        "key=value pairs (line, ways, hash, replacement, write, allocate, sub-block, "
         "prefetch, victim, latency) and words (split, shared, private, inclusive, exclusive). "
         "Without a level option, each processor has 32 KiB for instructions and 32 KiB "
         "for data (8 ways, lines of 64 bytes), and all share 1 MiB (16 ways). Without "

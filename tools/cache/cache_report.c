@@ -40,6 +40,12 @@ static void print_records(const struct cache_report *report, FILE *out)
     fputs("\n", out);
 }
 
+static bool is_seeded(const struct cache_settings *cache)
+{
+    return cache->replacement == CACHE_RANDOM || cache->replacement == CACHE_BRRIP ||
+           cache->replacement == CACHE_DRRIP;
+}
+
 void cache_report_settings(const struct hierarchy_settings *settings, int swept, FILE *out)
 {
     char text[SETTINGS_LEVEL_BYTES];
@@ -55,8 +61,8 @@ void cache_report_settings(const struct hierarchy_settings *settings, int swept,
     if (access_time_is_known(settings))
         fprintf(out, ", memory latency %" PRIu32, settings->memory_latency);
     for (unsigned level = 0; level < settings->level_count; level++)
-        if (settings->levels[level].sides[0].replacement == CACHE_RANDOM ||
-            settings->levels[level].sides[1].replacement == CACHE_RANDOM) {
+        if (is_seeded(&settings->levels[level].sides[0]) ||
+            is_seeded(&settings->levels[level].sides[1])) {
             fprintf(out, ", seed %" PRIu64, settings->seed);
             break;
         }
@@ -131,6 +137,8 @@ static void json_cache(struct json_put *json, const struct hierarchy_settings *s
         json_count(json, "sub_block", cache->sub_block ? cache->sub_block : cache->line);
     if (!swept)
         json_count(json, "ways", cache->ways ? cache->ways : cache->size / cache->line);
+    if (cache->hash != CACHE_HASH_NONE)
+        json_text(json, "hash", settings_hash_name(cache->hash));
     json_text(json, "replacement", settings_replacement_name(cache->replacement));
     json_text(json, "write", cache->write_through ? "through" : "back");
     json_bool(json, "allocate", !cache->no_write_allocate);

@@ -103,6 +103,16 @@ int cache_report_tables_new(struct cache_report_tables *tables, const struct cac
     return 0;
 }
 
+static bool has_signatures(const struct cache_report_tables *tables)
+{
+    const struct hierarchy_settings *settings = &tables->report->results->settings;
+    for (unsigned level = 0; level < settings->level_count; level++)
+        for (unsigned side = 0; side < CACHE_SIDES; side++)
+            if (settings->levels[level].sides[side].replacement == CACHE_SHIP)
+                return true;
+    return false;
+}
+
 /* --- cells --- */
 
 /*
@@ -156,6 +166,10 @@ static const struct counter_column by_cache[] = {COUNTER("FILLS", fills),
 static const struct counter_column by_agent[] = {
     COUNTER("INVALIDATIONS", invalidations), COUNTER("INTERVENTIONS", interventions),
     COUNTER("UPGRADES", upgrades), COUNTER("SNOOP WRITE-BACKS", snoop_write_backs)};
+/* of some hierarchies only */
+static const struct counter_column by_signature[] = {
+    COUNTER("SIGNED BY INSTRUCTION", signed_by_instruction),
+    COUNTER("BY REGION", signed_by_region)};
 #undef COUNTER
 
 #define COUNT(array)  (sizeof(array) / sizeof *(array))
@@ -204,13 +218,24 @@ static void miss_row(void *argument, size_t shown, struct table_cell *cells)
     kind_cells(&row->counters, (unsigned)(number % KINDS_AND_ALL), cells + NAME_COLUMNS);
 }
 
+/* Counters of a whole cache. */
+static size_t put_counters(const struct cache_counters *counters,
+                           const struct counter_column *columns, size_t count,
+                           struct table_cell *cells, size_t at)
+{
+    for (size_t i = 0; i < count; i++)
+        cells[at + i].number = counter_at(counters, columns[i].offset);
+    return at + count;
+}
+
 static void traffic_row(void *argument, size_t number, struct table_cell *cells)
 {
     const struct cache_report_tables *tables = argument;
     const struct cache_result *row = &tables->rows[number];
     name_cells(tables, row, cells);
-    for (size_t i = 0; i < COUNT(by_cache); i++)
-        cells[NAME_COLUMNS + i].number = counter_at(&row->counters, by_cache[i].offset);
+    size_t at = put_counters(&row->counters, by_cache, COUNT(by_cache), cells, NAME_COLUMNS);
+    if (has_signatures(tables))
+        put_counters(&row->counters, by_signature, COUNT(by_signature), cells, at);
 }
 
 static void agent_row(void *argument, size_t number, struct table_cell *cells)
@@ -218,8 +243,7 @@ static void agent_row(void *argument, size_t number, struct table_cell *cells)
     const struct cache_report_tables *tables = argument;
     const struct cache_result *row = tables->agents[number];
     name_cells(tables, row, cells);
-    for (size_t i = 0; i < COUNT(by_agent); i++)
-        cells[NAME_COLUMNS + i].number = counter_at(&row->counters, by_agent[i].offset);
+    put_counters(&row->counters, by_agent, COUNT(by_agent), cells, NAME_COLUMNS);
 }
 
 /* Everything that is known of a cache and of each kind of reference to it. */
@@ -229,14 +253,14 @@ static void csv_row(void *argument, size_t shown, struct table_cell *cells)
     size_t number = tables->shown[shown];
     const struct cache_result *row = &tables->rows[number / KINDS_AND_ALL];
     const struct cache_counters *counters = &row->counters;
-    size_t at = NAME_COLUMNS + KIND_COLUMNS + COUNT(by_kind);
+    size_t first = NAME_COLUMNS + KIND_COLUMNS + COUNT(by_kind);
     miss_row(argument, shown, cells);
-    for (size_t i = 0; i < COUNT(by_cache) + COUNT(by_agent); i++, at++) {
-        const struct counter_column *column =
-            i < COUNT(by_cache) ? &by_cache[i] : &by_agent[i - COUNT(by_cache)];
+    size_t end = put_counters(counters, by_cache, COUNT(by_cache), cells, first);
+    end = put_counters(counters, by_agent, COUNT(by_agent), cells, end);
+    if (has_signatures(tables))
+        end = put_counters(counters, by_signature, COUNT(by_signature), cells, end);
+    for (size_t at = first; at < end; at++)
         cells[at].none = number % KINDS_AND_ALL != REFERENCE_KINDS;
-        cells[at].number = counter_at(counters, column->offset);
-    }
 }
 
 static void memory_row(void *argument, size_t kind, struct table_cell *cells)
@@ -314,7 +338,10 @@ void cache_report_table_csv(struct cache_report_table *made, struct cache_report
 {
     miss_table(made, tables);
     size_t at = add_columns(made->columns, made->table.column_count, by_cache, COUNT(by_cache));
-    made->table.column_count = add_columns(made->columns, at, by_agent, COUNT(by_agent));
+    at = add_columns(made->columns, at, by_agent, COUNT(by_agent));
+    if (has_signatures(tables))
+        at = add_columns(made->columns, at, by_signature, COUNT(by_signature));
+    made->table.column_count = at;
     made->table.row = csv_row;
 }
 
@@ -352,6 +379,8 @@ bool cache_report_table_make(struct cache_report_table *made, struct cache_repor
         return true;
     case CACHE_REPORT_TRAFFIC:
         at = add_columns(made->columns, at, by_cache, COUNT(by_cache));
+        if (has_signatures(tables))
+            at = add_columns(made->columns, at, by_signature, COUNT(by_signature));
         made->table = (struct table){.columns = made->columns,
                                      .column_count = at,
                                      .rows = tables->row_count,

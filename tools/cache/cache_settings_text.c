@@ -10,7 +10,9 @@
 #define WORD_BYTES 80u
 #define NOT_GIVEN  UINT32_MAX
 
-static const char *const replacements[] = {"lru", "fifo", "random", "plru", NULL};
+static const char *const replacements[] = {"lru",   "fifo",  "random", "plru", "nru", "srrip",
+                                           "brrip", "drrip", "ship",   "lfu",  NULL};
+static const char *const hashes[] = {"none", "xor", NULL};
 static const char *const prefetches[] = {"none", "miss", "always", "tagged", NULL};
 static const char *const inclusions[] = {"neither", "inclusive", "exclusive", NULL};
 static const char *const coherences[] = {"none", "msi", "mesi", "moesi", NULL};
@@ -18,6 +20,11 @@ static const char *const coherences[] = {"none", "msi", "mesi", "moesi", NULL};
 const char *settings_replacement_name(enum cache_replacement replacement)
 {
     return replacements[replacement];
+}
+
+const char *settings_hash_name(enum cache_hash hash)
+{
+    return hashes[hash];
 }
 
 const char *settings_prefetch_name(enum cache_prefetch prefetch)
@@ -140,8 +147,13 @@ static int set_cache(struct cache_settings *cache, const char *key, const char *
     if (strcmp(key, "ways") == 0)
         return take_ways(&cache->ways, value, error);
     if (strcmp(key, "replacement") == 0) {
-        number = find_or_fail(replacements, value, "lru, fifo, random or plru", error);
+        number =
+            find_or_fail(replacements, value,
+                         "lru, fifo, random, plru, nru, srrip, brrip, drrip, ship or lfu", error);
         cache->replacement = number >= 0 ? (enum cache_replacement)number : CACHE_LRU;
+    } else if (strcmp(key, "hash") == 0) {
+        number = find_or_fail(hashes, value, "none or xor", error);
+        cache->hash = number >= 0 ? (enum cache_hash)number : CACHE_HASH_NONE;
     } else if (strcmp(key, "prefetch") == 0) {
         number = find_or_fail(prefetches, value, "none, miss, always or tagged", error);
         cache->prefetch = number >= 0 ? (enum cache_prefetch)number : CACHE_NO_PREFETCH;
@@ -152,9 +164,10 @@ static int set_cache(struct cache_settings *cache, const char *key, const char *
         number = settings_text_bool(&allocate, value, error);
         cache->no_write_allocate = !allocate;
     } else {
-        return bt_fail(error, BT_USAGE,
-                       "unknown key; known are size, line, ways, replacement, write, allocate, "
-                       "sub-block, prefetch, victim, shared, split, inclusion and latency");
+        return bt_fail(
+            error, BT_USAGE,
+            "unknown key; known are size, line, ways, hash, replacement, write, "
+            "allocate, sub-block, prefetch, victim, shared, split, inclusion and latency");
     }
     return number < 0 ? number : 0;
 }
@@ -266,8 +279,8 @@ int settings_text_attributes(struct settings_text *text, const char *value, stru
 static void complete(struct cache_settings *cache, const struct cache_settings *above,
                      unsigned level)
 {
-    static const uint64_t sizes[CACHE_LEVELS] = {32u << 10, 1u << 20, 8u << 20};
-    static const uint32_t ways[CACHE_LEVELS] = {8, 16, 16};
+    static const uint64_t sizes[CACHE_LEVELS] = {32u << 10, 1u << 20, 8u << 20, 64u << 20};
+    static const uint32_t ways[CACHE_LEVELS] = {8, 16, 16, 16};
     if (cache->size == 0)
         cache->size = sizes[level];
     if (cache->line == 0)
@@ -302,8 +315,9 @@ int settings_text_end(struct settings_text *text, struct bt_error *error)
     for (unsigned level = 0; level < CACHE_LEVELS; level++)
         if (text->given[level])
             count = level + 1;
-    if (count == 3 && !text->given[1])
-        return bt_fail(error, BT_USAGE, "level 3 needs a level 2 above it");
+    for (unsigned level = 1; level + 1 < count; level++)
+        if (!text->given[level])
+            return bt_fail(error, BT_USAGE, "level %u needs a level %u above it", count, level + 1);
     if (count == 0)
         count = 2;
     if (!text->given[0])
@@ -342,6 +356,8 @@ static size_t put_geometry(char *out, size_t room, const struct cache_settings *
     else
         size += (size_t)snprintf(out + size, room - size, "%" PRIu32 " %s", cache->ways,
                                  cache->ways == 1 ? "way" : "ways");
+    if (cache->hash != CACHE_HASH_NONE)
+        size += (size_t)snprintf(out + size, room - size, ", hash %s", hashes[cache->hash]);
     return size;
 }
 

@@ -13,15 +13,15 @@ struct settings_text {
 /* Caches of a level that a setting applies to. */
 enum settings_sides { SETTINGS_BOTH, SETTINGS_INSTRUCTION, SETTINGS_DATA };
 
-#define SETTINGS_LEVEL_BYTES 200u
+#define SETTINGS_LEVEL_BYTES 300u
 
 void settings_text_begin(struct settings_text *text);
 
 /*
  * Sets a key of a level, 0 to CACHE_LEVELS - 1: "size" "32K", "line" "64", "ways" "8" or "full",
- * "replacement", "write" "back" or "through", "allocate" "yes" or "no", "sub-block", "prefetch",
- * "victim", and of whole levels "shared", "split" "yes" or "no", "inclusion", "latency" in cycles.
- * 0 or BT_USAGE.
+ * "hash" "xor", "replacement", "write" "back" or "through", "allocate" "yes" or "no", "sub-block",
+ * "prefetch", "victim", and of whole levels "shared", "split" "yes" or "no", "inclusion", "latency"
+ * in cycles. 0 or BT_USAGE.
  */
 int settings_text_set(struct settings_text *text, unsigned level, enum settings_sides sides,
                       const char *key, const char *value, struct bt_error *error);
@@ -67,6 +67,7 @@ char *settings_text_level(char *out, const struct hierarchy_settings *settings, 
 
 /* Names of values, as options and reports have them. */
 const char *settings_replacement_name(enum cache_replacement replacement);
+const char *settings_hash_name(enum cache_hash hash);
 const char *settings_prefetch_name(enum cache_prefetch prefetch);
 const char *settings_inclusion_name(enum cache_inclusion inclusion);
 const char *settings_coherence_name(enum cache_coherence coherence);

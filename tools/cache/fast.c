@@ -5,6 +5,7 @@
  * A plain cache is LRU, write-back, write-allocate, without sub-blocks, prefetch, victim buffer,
  * inclusion and exclusion; its lines are at most as long as those of the level below.
  */
+#include "formats/base/power.h"
 #include "tools/cache/hierarchy_internal.h"
 
 static unsigned side_count(const struct cache_level *level)
@@ -15,7 +16,8 @@ static unsigned side_count(const struct cache_level *level)
 /* Whether a hit in a level 1 cache changes only its order and its dirty bits. */
 static bool has_quick_hits(const struct cache_settings *cache)
 {
-    return cache->replacement == CACHE_LRU && cache->sub_block == cache->line &&
+    return cache->replacement == CACHE_LRU && cache->hash == CACHE_HASH_NONE &&
+           power_is(cache->size / cache->line / cache->ways) && cache->sub_block == cache->line &&
            cache->ways <= LINE_WAYS_SEARCHED && !cache->write_through &&
            (cache->prefetch == CACHE_NO_PREFETCH || cache->prefetch == CACHE_PREFETCH_MISS);
 }
@@ -261,6 +263,9 @@ static inline size_t run(struct hierarchy *hierarchy, const struct record *recor
             break;
         if (hierarchy->parts > 1 && !hierarchy_is_mine(hierarchy, record->address))
             continue;
+        if (shape == SHAPE_QUICK_HITS && kind == REFERENCE_FETCH) /* lower levels may sign by it */
+            hierarchy->processors[record->processor].origin =
+                (struct reference_origin){.known = true, .instruction = record->address};
         if (shape == SHAPE_QUICK_HITS || shape == SHAPE_AGENTS) {
             if (!quick_hit(cache, record->address, bytes, kind, shape == SHAPE_AGENTS))
                 break;

@@ -64,6 +64,10 @@ static struct cache *cache_new(struct hierarchy *hierarchy, unsigned level, unsi
     uint64_t number = ((uint64_t)level * CACHE_PROCESSORS + processor) * CACHE_SIDES + side;
     bool good =
         line_store_make(&cache->lines, cache->settings, hierarchy->settings.seed, number) == 0;
+    if (good && cache->lines.replacement)
+        replacement_connect(cache->lines.replacement, &hierarchy->origin,
+                            &cache->counters.signed_by_instruction,
+                            &cache->counters.signed_by_region);
     if (cache->settings->victim_lines > 0) {
         cache->victim = victim_new(cache->settings->victim_lines);
         good = good && cache->victim;
@@ -203,12 +207,16 @@ static void refer_line(struct hierarchy *hierarchy, const struct processor *proc
 static void refer(struct hierarchy *hierarchy, const struct record *record,
                   enum reference_kind kind)
 {
-    const struct processor *processor = &hierarchy->processors[record->processor];
+    struct processor *processor = &hierarchy->processors[record->processor];
     struct cache *cache =
         processor->first[kind == REFERENCE_FETCH ? CACHE_INSTRUCTION : CACHE_DATA];
     struct cache_reference part = {.address = record->address, .kind = kind};
     uint32_t left = reference_bytes(record);
     uint32_t line = cache->settings->line;
+    if (kind == REFERENCE_FETCH)
+        processor->origin =
+            (struct reference_origin){.known = true, .instruction = record->address};
+    hierarchy->origin = processor->origin;
     if (hierarchy->settings.honour_attributes) {
         unsigned attribute = record->attribute & ATTRIBUTE_MASK;
         if (attribute == ATTRIBUTE_UNCACHEABLE) {

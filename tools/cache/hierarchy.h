@@ -1,4 +1,4 @@
-/* Simulates a cache hierarchy of one to three levels for any number of processors, with or without
+/* Simulates a cache hierarchy of one to four levels for any number of processors, with or without
  * coherence. doc/cache-model.md is the exact definition. */
 #ifndef TOOLS_CACHE_HIERARCHY_H
 #define TOOLS_CACHE_HIERARCHY_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CACHE_LEVELS     3u
+#define CACHE_LEVELS     4u
 #define CACHE_PROCESSORS 256u
 
 enum cache_side {
@@ -19,7 +19,20 @@ enum cache_side {
     CACHE_DATA,
     CACHE_SIDES
 }; /* a unified cache uses this index */
-enum cache_replacement { CACHE_LRU, CACHE_FIFO, CACHE_RANDOM, CACHE_PLRU, CACHE_REPLACEMENTS };
+enum cache_replacement {
+    CACHE_LRU,
+    CACHE_FIFO,
+    CACHE_RANDOM,
+    CACHE_PLRU,
+    CACHE_NRU,
+    CACHE_SRRIP,
+    CACHE_BRRIP,
+    CACHE_DRRIP,
+    CACHE_SHIP,
+    CACHE_LFU,
+    CACHE_REPLACEMENTS
+};
+enum cache_hash { CACHE_HASH_NONE, CACHE_HASH_XOR };
 enum cache_prefetch {
     CACHE_NO_PREFETCH,
     CACHE_PREFETCH_MISS,
@@ -31,11 +44,12 @@ enum cache_coherence { CACHE_INCOHERENT, CACHE_MSI, CACHE_MESI, CACHE_MOESI };
 
 /* One cache, or all caches of one side of a level. */
 struct cache_settings {
-    uint64_t size;      /* in bytes; size / ways is a power of two and at least one line */
+    uint64_t size;      /* in bytes, a multiple of ways lines */
     uint32_t line;      /* in bytes, a power of two */
     uint32_t sub_block; /* in bytes, a power of two; 0: a whole line */
     uint32_t ways;      /* 1: direct mapped; 0: fully associative */
     enum cache_replacement replacement;
+    enum cache_hash hash; /* of line numbers, to sets */
     enum cache_prefetch prefetch;
     bool write_through;     /* false: write-back */
     bool no_write_allocate; /* false: write-allocate */
@@ -58,7 +72,7 @@ struct hierarchy_settings {
     bool honour_attributes;
     bool classify;           /* count misses by kind; costs time and memory */
     bool no_flush;           /* do not write back dirty lines at the end */
-    uint64_t seed;           /* seed of random replacement */
+    uint64_t seed;           /* seed of random numbers of replacement */
     uint32_t memory_latency; /* in cycles; 0: not given */
 };
 
@@ -91,6 +105,9 @@ struct cache_counters {
     uint64_t interventions;     /* lines supplied to other agents */
     uint64_t upgrades;          /* writes to a line that was shared or owned */
     uint64_t snoop_write_backs; /* lines written back because another agent requested them */
+    /* fills with SHiP, by what signs them */
+    uint64_t signed_by_instruction;
+    uint64_t signed_by_region;
 };
 
 /* Memory traffic, and records that are not references. */

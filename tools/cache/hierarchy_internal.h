@@ -6,6 +6,7 @@
 #include "tools/cache/hierarchy.h"
 #include "tools/cache/line_store.h"
 #include "tools/cache/line_values.h"
+#include "tools/cache/replacement.h"
 
 struct classifier;
 struct victim_buffer;
@@ -46,7 +47,8 @@ struct cache {
 /* The level 1 caches of a processor, and its agent for data. */
 struct processor {
     struct cache *first[CACHE_SIDES];
-    struct cache *data_agent; /* NULL: no coherence */
+    struct cache *data_agent;       /* NULL: no coherence */
+    struct reference_origin origin; /* its last fetch */
 };
 
 /* References that the fast path takes (fast.c). */
@@ -61,6 +63,7 @@ struct hierarchy {
     unsigned agent_level;
     struct cache *agents[CACHE_PROCESSORS * CACHE_SIDES];
     unsigned agent_count;
+    struct reference_origin origin;     /* of the references that are simulated now */
     const struct cache *writer;         /* agent of the processor that writes now, or NULL */
     uint32_t written;                   /* address of the line that it writes */
     struct line_values lines;           /* values are struct cache_line_counters */

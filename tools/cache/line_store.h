@@ -11,6 +11,7 @@
 
 #include "formats/base/named_fields.h"
 #include "tools/cache/hierarchy.h"
+#include "tools/cache/set_index.h"
 
 #define LINE_NONE           SIZE_MAX
 #define LINE_SUB_BLOCKS_MAX 64u
@@ -40,16 +41,19 @@ struct NAMED_FIELDS line_masks {
 };
 
 struct line_index;
+struct replacement;
 
 struct line_store {
     unsigned line_shift;
-    uint32_t set_mask; /* sets - 1 */
+    uint32_t set_mask;          /* sets - 1, if the set is the low bits of the line's number */
+    bool masked;                /* it is */
+    struct set_index set_index; /* else its set */
     uint32_t ways;
-    enum cache_replacement replacement;
-    uint64_t *entries;        /* entries of set 0, of set 1, ...; 0: empty */
-    struct line_masks *masks; /* parallel to entries; NULL: a line is its only sub-block */
-    uint64_t *set_states;     /* plru: tree bits; random: generators; else NULL */
-    struct line_index *index; /* NULL: sets are searched */
+    enum cache_replacement policy;
+    uint64_t *entries;               /* entries of set 0, of set 1, ...; 0: empty */
+    struct line_masks *masks;        /* parallel to entries; NULL: a line is its only sub-block */
+    struct replacement *replacement; /* NULL: LRU, FIFO */
+    struct line_index *index;        /* NULL: sets are searched */
 };
 
 /* Makes an empty store for a cache of checked settings with ways not 0. cache: number of the cache,
@@ -57,6 +61,13 @@ struct line_store {
 int line_store_make(struct line_store *store, const struct cache_settings *settings, uint64_t seed,
                     uint64_t cache);
 void line_store_clear(struct line_store *store);
+
+/* The set of an address. */
+static inline uint32_t line_store_set(const struct line_store *store, uint32_t address)
+{
+    uint32_t line = address >> store->line_shift;
+    return store->masked ? line & store->set_mask : set_index_of(&store->set_index, line);
+}
 
 /* line_store_find for sets with an index. */
 size_t line_store_find_indexed(const struct line_store *store, uint32_t address);
@@ -68,7 +79,7 @@ static inline size_t line_store_find(const struct line_store *store, uint32_t ad
     const uint64_t wanted = (uint64_t)(line << store->line_shift) << 32 | ENTRY_VALID;
     if (store->index)
         return line_store_find_indexed(store, address);
-    size_t first = (size_t)(line & store->set_mask) * store->ways;
+    size_t first = (size_t)line_store_set(store, address) * store->ways;
     for (size_t slot = first; slot < first + store->ways; slot++)
         if ((store->entries[slot] & ENTRY_TAG) == wanted)
             return slot;
@@ -91,7 +102,7 @@ size_t line_store_next(const struct line_store *store, uint32_t set, size_t slot
 
 static inline uint32_t line_store_sets(const struct line_store *store)
 {
-    return store->set_mask + 1;
+    return store->set_index.sets;
 }
 
 /* The line in a slot, which may be empty. */

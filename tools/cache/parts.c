@@ -13,7 +13,8 @@ static void extent(const struct hierarchy_settings *settings, uint64_t *line, ui
         const struct cache_level *level = &settings->levels[number];
         for (unsigned side = 0; side < (level->split ? CACHE_SIDES : 1u); side++) {
             const struct cache_settings *cache = &level->sides[side];
-            uint64_t own = cache->ways ? cache->size / cache->ways : cache->line;
+            uint64_t sets = cache->ways ? cache->size / cache->line / cache->ways : 1;
+            uint64_t own = (sets & -sets) * cache->line; /* its largest power of two of sets */
             *line = cache->line > *line ? cache->line : *line;
             *span = own < *span ? own : *span;
         }
@@ -37,6 +38,17 @@ void hierarchy_classes(const struct hierarchy_settings *settings, unsigned *shif
     *mask = (uint32_t)(span / line - 1);
 }
 
+/* What makes the sets of a cache depend on each other, or NULL. */
+static const char *connection(const struct cache_settings *cache)
+{
+    return cache->victim_lines > 0                ? "a victim buffer"
+           : cache->prefetch != CACHE_NO_PREFETCH ? "prefetch"
+           : cache->hash != CACHE_HASH_NONE       ? "hashed sets"
+           : cache->replacement == CACHE_DRRIP    ? "drrip"
+           : cache->replacement == CACHE_SHIP     ? "ship"
+                                                  : NULL;
+}
+
 int hierarchy_check_parts(const struct hierarchy_settings *settings, struct bt_error *error)
 {
     uint64_t line;
@@ -48,9 +60,7 @@ int hierarchy_check_parts(const struct hierarchy_settings *settings, struct bt_e
     for (unsigned number = 0; number < settings->level_count; number++) {
         const struct cache_level *level = &settings->levels[number];
         for (unsigned side = 0; side < (level->split ? CACHE_SIDES : 1u); side++) {
-            const char *what = level->sides[side].victim_lines > 0 ? "a victim buffer"
-                               : level->sides[side].prefetch != CACHE_NO_PREFETCH ? "prefetch"
-                                                                                  : NULL;
+            const char *what = connection(&level->sides[side]);
             if (what)
                 return bt_fail(error, BT_USAGE,
                                "level %u has %s, which connects its sets: it cannot be simulated "

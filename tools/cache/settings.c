@@ -9,7 +9,6 @@
 #define LINES_LIMIT  (1u << 26)
 #define LINE_LIMIT   (1u << 30)
 #define VICTIM_LIMIT 65536u
-#define PLRU_LIMIT   64u
 #define NAME_BYTES   40u
 
 static const char *cache_name(char name[NAME_BYTES], const struct cache_level *level,
@@ -52,16 +51,16 @@ static int check_sets(const struct cache_settings *cache, const char *name, stru
                        ": longer lines or a smaller size are possible",
                        name, LINES_LIMIT, lines);
     uint64_t ways = cache->ways ? cache->ways : lines;
-    if (ways > lines || lines % ways != 0 || !power_is(lines / ways))
+    if (ways > lines || lines % ways != 0)
         return bt_fail(error, BT_USAGE,
-                       "%s: %" PRIu64 " lines in sets of %" PRIu64
-                       " are no power of two of sets: with these ways and lines the size can be "
-                       "%" PRIu64 " bytes times 1, 2, 4 ...",
+                       "%s: %" PRIu64 " lines cannot be divided into sets of %" PRIu64
+                       ": with these ways and lines the size can be a multiple of %" PRIu64
+                       " bytes",
                        name, lines, ways, ways * cache->line);
-    if (cache->replacement == CACHE_PLRU && (!power_is(ways) || ways > PLRU_LIMIT))
+    if (cache->replacement == CACHE_PLRU && !power_is(ways))
         return bt_fail(error, BT_USAGE,
-                       "%s: plru can have 1, 2, 4 ... 64 ways, not %" PRIu64
-                       "; lru, fifo and random can have any number",
+                       "%s: plru can have 1, 2, 4 ... ways, not %" PRIu64
+                       "; the other policies can have any number",
                        name, ways);
     if (cache->victim_lines > VICTIM_LIMIT)
         return bt_fail(error, BT_USAGE, "%s: a victim buffer can have up to %u lines, not %" PRIu32,
@@ -133,8 +132,8 @@ static int check_level(const struct hierarchy_settings *settings, unsigned numbe
                        number);
     if (number == 0 && level->inclusion != CACHE_NEITHER)
         return bt_fail(error, BT_USAGE,
-                       "level 1 has no level above it: only level 2 and 3 can be inclusive or "
-                       "exclusive");
+                       "level 1 has no level above it: only the levels below it can be inclusive "
+                       "or exclusive");
     for (unsigned side = 0; side < sides_of(level); side++) {
         cache_name(name, level, number, side);
         int result = check_line(&level->sides[side], name, error);

@@ -36,8 +36,8 @@ static int begin_section(struct section *section, const struct ini_line *line,
     if (section->whole)
         return 0;
     for (unsigned kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
-        if (strcmp(kinds[kind], line->section) != 0 || line->name[0] < '1' || line->name[0] > '3' ||
-            line->name[1] != '\0')
+        if (strcmp(kinds[kind], line->section) != 0 || line->name[0] < '1' ||
+            line->name[0] > '0' + (int)CACHE_LEVELS || line->name[1] != '\0')
             continue;
         section->sides = (enum settings_sides)kind;
         section->level = (unsigned)(line->name[0] - '1');

@@ -1,5 +1,6 @@
 #include "tools/cache/sweep.h"
 
+#include "formats/base/power.h"
 #include "tools/cache/lru_stacks.h"
 #include "tools/cache/team.h"
 
@@ -134,6 +135,7 @@ static bool is_plain(const struct hierarchy_settings *settings)
         const struct cache_settings *cache = &level->sides[side];
         if (cache->replacement != CACHE_LRU || cache->no_write_allocate ||
             cache->prefetch != CACHE_NO_PREFETCH || cache->victim_lines > 0 ||
+            cache->hash != CACHE_HASH_NONE ||
             (cache->sub_block != 0 && cache->sub_block != cache->line))
             return false;
     }
@@ -207,6 +209,12 @@ static int add_together(struct sweep *sweep, unsigned first, unsigned count, str
     return result;
 }
 
+/* Whether lru_stacks has the sets of a point. */
+static bool is_stacked(const struct sweep_point *point)
+{
+    return ways_of(point) <= LRU_STACKS_DEPTH && power_is(sets_of(point));
+}
+
 static int add_alone(struct sweep *sweep, unsigned number, struct bt_error *error)
 {
     struct hierarchy_settings settings = settings_of(sweep, &sweep->points[number]);
@@ -217,9 +225,8 @@ static int add_alone(struct sweep *sweep, unsigned number, struct bt_error *erro
 static int make_jobs(struct sweep *sweep, bool together, struct bt_error *error)
 {
     bool plain = together && is_plain(&sweep->settings);
-    /* points of one line size may be simulated together, in parts, in at most two groups */
-    sweep->jobs = calloc(sweep->point_count + 2 * SWEEP_VALUES_MAX * (size_t)sweep->threads,
-                         sizeof *sweep->jobs);
+    /* neighbouring points of one line size may be simulated together, in parts */
+    sweep->jobs = calloc((size_t)sweep->point_count * sweep->threads, sizeof *sweep->jobs);
     if (!sweep->jobs)
         return bt_fail(error, BT_MEMORY, "no memory for a sweep");
     int result = 0;
@@ -227,7 +234,7 @@ static int make_jobs(struct sweep *sweep, bool together, struct bt_error *error)
         unsigned next = i;
         while (plain && next < sweep->point_count &&
                sweep->points[next].line == sweep->points[i].line &&
-               ways_of(&sweep->points[next]) <= LRU_STACKS_DEPTH)
+               is_stacked(&sweep->points[next]))
             next++;
         if (next > i) {
             result = add_together(sweep, i, next - i, error);

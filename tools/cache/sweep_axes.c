@@ -18,7 +18,7 @@ static int add_value(struct sweep_axes *axes, enum axis axis, uint64_t value,
                                      : &axes->ways_count;
     if (axis == LEVEL) {
         if (value < 1 || value > CACHE_LEVELS)
-            return bt_fail(error, BT_USAGE, "level can be 1, 2 or 3");
+            return bt_fail(error, BT_USAGE, "level can be 1 to %u", CACHE_LEVELS);
         axes->level = (unsigned)value - 1;
         return 0;
     }

@@ -135,7 +135,7 @@ static void test_axes(void)
     CU_ASSERT_EQUAL(axes.line_count, 0);
     CU_ASSERT_EQUAL(axes.level, 1);
     refused_axes("size=8K..4K", "size can go from 1 up to more, not from 8K to 4K");
-    refused_axes("level=4", "level can be 1, 2 or 3");
+    refused_axes("level=5", "level can be 1 to 4");
     refused_axes("1K", "a sweep is over size, line and ways, 'size=4K..1M,ways=1..8,line=32,64' "
                        "for instance, and perhaps of level=2; '1K' is not that");
 }

@@ -387,7 +387,64 @@ static void test_attributes(void)
     CU_ASSERT_EQUAL(result.all.memory_references[REFERENCE_WRITE], 2);
 }
 
+/* Four ways, and a trace in which each policy evicts another line. */
+static uint64_t policy_misses(enum cache_replacement policy, const char *trace)
+{
+    struct hierarchy_settings settings = one_level(4, 4);
+    settings.levels[0].sides[0].replacement = policy;
+    return read_misses(&settings, trace);
+}
+
+/* A B C D, then C: nru has marked all, so that E unmarks all first and takes A's way; then F takes
+ * B's, and C stays. If A was used last instead, nru still evicts it, and LRU does not. */
+static void test_nru(void)
+{
+    CU_ASSERT_EQUAL(policy_misses(CACHE_NRU, "0R0 0R10 0R20 0R30 0R20 0R40 0R50 0R20"), 6);
+    CU_ASSERT_EQUAL(policy_misses(CACHE_NRU, "0R0 0R10 0R20 0R30 0R0 0R40 0R0"), 6);
+    CU_ASSERT_EQUAL(policy_misses(CACHE_LRU, "0R0 0R10 0R20 0R30 0R0 0R40 0R0"), 5);
+}
+
+/* A is used, so that a scan of five other lines does not evict it; LRU loses it. */
+static void test_scan(void)
+{
+    static const char scan[] = "0R0 0R0 0R10 0R20 0R30 0R40 0R50 0R0";
+    CU_ASSERT_EQUAL(policy_misses(CACHE_LRU, scan), 7);
+    CU_ASSERT_EQUAL(policy_misses(CACHE_SRRIP, scan), 6);
+    CU_ASSERT_EQUAL(policy_misses(CACHE_DRRIP, scan), 6); /* one set: srrip */
+    CU_ASSERT_EQUAL(policy_misses(CACHE_SHIP, scan), 6);
+    CU_ASSERT_EQUAL(policy_misses(CACHE_LFU, scan), 6);
+}
+
+/* A cycle of five lines in four ways: LRU always misses; brrip keeps the lines of three
+ * ways. */
+static void test_cycle(void)
+{
+    static const char cycle[] =
+        "0R0 0R10 0R20 0R30 0R40 0R0 0R10 0R20 0R30 0R40 0R0 0R10 0R20 0R30";
+    CU_ASSERT_EQUAL(policy_misses(CACHE_LRU, cycle), 14);
+    CU_ASSERT_EQUAL(policy_misses(CACHE_LFU, cycle), 14);
+    CU_ASSERT(policy_misses(CACHE_BRRIP, cycle) < 14);
+}
+
+/* Three sets: lines 0, 1 and 2 of each round share none, lines 0 and 3 do. */
+static void test_three_sets(void)
+{
+    struct hierarchy_settings settings = one_level(3, 1);
+    CU_ASSERT_EQUAL(read_misses(&settings, "0R0 0R10 0R20 0R0 0R10 0R20"), 3);
+    CU_ASSERT_EQUAL(read_misses(&settings, "0R0 0R30 0R0 0R30"), 4);
+    /* 4 sets, hashed: line 4 = 100 in binary folds into 01, line 5 into 00 */
+    settings = one_level(4, 1);
+    settings.levels[0].sides[0].hash = CACHE_HASH_XOR;
+    CU_ASSERT_EQUAL(read_misses(&settings, "0R0 0R40 0R0 0R40"), 2);
+    CU_ASSERT_EQUAL(read_misses(&settings, "0R0 0R50 0R0 0R50"), 4);
+}
+
 static const struct test_case cases[] = {
+    {"not recently used", test_nru},
+    {"a scan", test_scan},
+    {"a cycle", test_cycle},
+    {"three sets, hashed sets", test_three_sets},
+
     {"Belady: FIFO misses more in a larger cache", test_belady},
     {"tree-PLRU is not LRU", test_tree},
     {"a reference across 2^32", test_wrap},

@@ -1,0 +1,65 @@
+/* What must hold for any hierarchy and any trace. */
+#include "tests/suites.h"
+#include "tests/support/random.h"
+#include "tests/support/random_hierarchy.h"
+#include "tools/cache/hierarchy.h"
+
+#include <string.h>
+
+#define RECORDS 300u
+#define RUNS    400u
+
+static struct hierarchy *simulate(const struct hierarchy_settings *settings,
+                                  const struct record *records)
+{
+    struct hierarchy *hierarchy = NULL;
+    struct bt_error error;
+    CU_ASSERT_EQUAL_FATAL(hierarchy_new(&hierarchy, settings, &error), 0);
+    CU_ASSERT_EQUAL(hierarchy_put(hierarchy, records, RECORDS, &error), 0);
+    CU_ASSERT_EQUAL(hierarchy_end(hierarchy, &error), 0);
+    return hierarchy;
+}
+
+static bool same_level(const struct hierarchy *one, const struct hierarchy *other, unsigned level)
+{
+    for (unsigned processor = 0; processor < CACHE_PROCESSORS; processor++)
+        for (unsigned side = 0; side < CACHE_SIDES; side++) {
+            struct cache_counters a =
+                hierarchy_cache_counters(one, level, (uint8_t)processor, (enum cache_side)side);
+            struct cache_counters b =
+                hierarchy_cache_counters(other, level, (uint8_t)processor, (enum cache_side)side);
+            if (memcmp(&a, &b, sizeof a) != 0)
+                return false;
+        }
+    return true;
+}
+
+/* A level 4 that is neither inclusive nor exclusive does not change what the others count. */
+static void test_fourth_level(void)
+{
+    unsigned compared = 0;
+    for (uint64_t seed = 1; seed <= RUNS; seed++) {
+        struct record records[RECORDS];
+        struct hierarchy_settings settings;
+        uint64_t state = random_seed(seed);
+        random_hierarchy(&state, &settings);
+        if (settings.level_count != 4 || settings.levels[3].inclusion != CACHE_NEITHER ||
+            hierarchy_check(&settings, NULL) < 0)
+            continue;
+        random_references(&state, &settings, records, RECORDS);
+        struct hierarchy *four = simulate(&settings, records);
+        settings.level_count = 3;
+        if (hierarchy_check(&settings, NULL) == 0) {
+            struct hierarchy *three = simulate(&settings, records);
+            for (unsigned level = 0; level < 3; level++)
+                CU_ASSERT(same_level(three, four, level));
+            hierarchy_free(three);
+            compared++;
+        }
+        hierarchy_free(four);
+    }
+    CU_ASSERT(compared > 20);
+}
+
+static const struct test_case cases[] = {{"a fourth level", test_fourth_level}, {NULL, NULL}};
+TEST_SUITE(hierarchy_properties, cases)

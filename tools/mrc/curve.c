@@ -15,6 +15,30 @@ static int new_hits(struct curve *curve, uint64_t end, struct bt_error *error)
     return curve->hits ? 0 : bt_fail(error, BT_MEMORY, "no memory for a curve");
 }
 
+/* A curve from the groups of a sample of a fixed number of lines. */
+static int init_scaled(struct curve *curve, struct bt_error *error)
+{
+    double counts[BUCKETS_DISTANCE + 1] = {0};
+    uint32_t last = 0;
+    for (unsigned group = 0; group < SAMPLE_GROUPS; group++)
+        for (unsigned bucket = 0; bucket <= BUCKETS_DISTANCE; bucket++)
+            counts[bucket] +=
+                (double)curve->groups[group * (BUCKETS_DISTANCE + 1) + bucket] / SERIES_WEIGHT;
+    for (uint32_t i = 0; i < BUCKETS_DISTANCE; i++)
+        last = counts[i] > 0 ? i + 1 : last;
+    if (new_hits(curve, last, error) < 0)
+        return error->code;
+    double hits = 0;
+    for (uint32_t i = 0; i < last; i++) {
+        hits += counts[i];
+        curve->hits[i + 1] = (uint64_t)(hits + 0.5);
+    }
+    curve->in_buckets = curve->scaled = true;
+    curve->followed = (uint64_t)(hits + counts[BUCKETS_DISTANCE] + 0.5);
+    curve->compulsory = curve_misses(curve, UINT64_MAX);
+    return 0;
+}
+
 int curve_init(struct curve *curve, const struct series *series,
                const struct mrc_study_settings *settings, struct bt_error *error)
 {
@@ -22,6 +46,8 @@ int curve_init(struct curve *curve, const struct series *series,
     *curve = (struct curve){.references = series->references,
                             .rate = (double)settings->sample / (double)SAMPLE_ALL,
                             .groups = series->groups};
+    if (settings->sample_lines > 0)
+        return init_scaled(curve, error);
     if (new_hits(curve, histogram_end(distances), error) < 0)
         return error->code;
     for (uint64_t i = 0; i < curve->end; i++)
@@ -84,7 +110,7 @@ uint64_t curve_misses(const struct curve *curve, uint64_t lines)
     const uint64_t misses = curve->followed - curve->hits[size];
     if (curve->rate == 1)
         return misses;
-    const double all = (double)misses / curve->rate + 0.5;
+    const double all = (double)misses / (curve->scaled ? 1 : curve->rate) + 0.5;
     return all < (double)curve->references ? (uint64_t)all : curve->references;
 }
 
@@ -102,7 +128,9 @@ static double deviation(const struct curve *curve, uint64_t lines)
     for (unsigned group = 0; group < SAMPLE_GROUPS; group++) {
         const uint64_t *counts = curve->groups + group * (BUCKETS_DISTANCE + 1);
         uint64_t misses = counts[BUCKETS_DISTANCE];
-        for (uint32_t i = size < UINT32_MAX ? buckets_of(size) : BUCKETS_DISTANCE;
+        for (uint32_t i = curve->in_buckets   ? (uint32_t)size
+                          : size < UINT32_MAX ? buckets_of(size)
+                                              : BUCKETS_DISTANCE;
              i < BUCKETS_DISTANCE; i++)
             misses += counts[i];
         sum += (double)misses;
@@ -110,7 +138,7 @@ static double deviation(const struct curve *curve, uint64_t lines)
     }
     const double variance = (squares - sum * sum / SAMPLE_GROUPS) / (SAMPLE_GROUPS - 1);
     const double of_sum = sqrt(variance > 0 ? variance * SAMPLE_GROUPS : 0);
-    return of_sum / curve->rate / (double)curve->references;
+    return of_sum / (curve->scaled ? SERIES_WEIGHT : curve->rate) / (double)curve->references;
 }
 
 struct curve_interval curve_interval(const struct curve *curve, uint64_t lines)

@@ -10,6 +10,7 @@ struct curve {
     uint64_t compulsory;    /* first references to lines, which miss in caches of every size */
     uint64_t *hits;         /* hits[n]: hits in a cache of n lines, 0 to end; sampled lines only */
     uint64_t end;           /* hits[end] counts all hits in a cache of any size */
+    bool scaled;            /* hits and groups stand for all lines, not only for those sampled */
     bool in_buckets;        /* hits are known only at the lower bounds of buckets */
     uint64_t followed;      /* references to sampled lines */
     double rate;            /* share of lines that are sampled; 1: all */

@@ -1,11 +1,13 @@
 #include "tools/common/commands.h"
 
 #include "formats/base/power.h"
+#include "formats/base/quantity.h"
 #include "tools/mrc/job.h"
 #include "tools/mrc/mrc_options.h"
 #include "tools/mrc/mrc_report.h"
 #include "tools/mrc/mrc_report_plot.h"
 #include "tools/mrc/sample.h"
+#include "tools/mrc/shards.h"
 
 #include <string.h>
 
@@ -31,6 +33,18 @@ static int take_by(void *settings, const char *argument, struct bt_error *error)
 static int take_sample(void *settings, const char *argument, struct bt_error *error)
 {
     return mrc_options_sample(&((struct mrc_settings *)settings)->job.settings, argument, error);
+}
+
+static int take_sample_size(void *settings, const char *argument, struct bt_error *error)
+{
+    uint64_t lines;
+    if (quantity_count(&lines, argument, error) < 0)
+        return error->code;
+    if (lines == 0 || lines > SHARDS_LINES_MAX)
+        return bt_fail(error, BT_USAGE, "can be 1 to %u lines, not %.40s", SHARDS_LINES_MAX,
+                       argument);
+    ((struct mrc_settings *)settings)->job.settings.sample_lines = (uint32_t)lines;
+    return 0;
 }
 
 static int take_window(void *settings, const char *argument, struct bt_error *error)
@@ -73,6 +87,9 @@ static const struct option_row mrc_options[] = {
      "a curve for each window of time: 10ms, 1M (requests), 1Mticks", 0, take_window},
     {OPTION_CALL, 0, "sample-rate", "RATE", "follow only this share of the lines: 0.01, 1%, 1/100",
      0, take_sample},
+    {OPTION_CALL, 0, "sample-size", "N",
+     "follow at most N lines, in memory that does not grow: 8192 is enough for most", 0,
+     take_sample_size},
     {OPTION_CALL, 0, "working-set", "W",
      "instead of curves, the number of lines that each window references", 0, take_working_set},
     {OPTION_CALL, 0, "reuse-time", "UNIT",
@@ -133,7 +150,9 @@ static int run(struct mrc_settings *mrc)
     struct bt_error error;
     if (cluster_join(&job->cluster, &error) < 0)
         return command_failure(&error);
-    int result = job_run(job, &error);
+    const bool alone = job->settings.sample_lines == 0 || cluster_size(job->cluster) == 1;
+    int result = alone ? job_run(job, &error)
+                       : bt_fail(&error, BT_USAGE, "a sample of fixed size needs a single process");
     int status = result < 0 ? command_failure(&error) : job->status;
     if (status < STATUS_USAGE)
         status = cluster_status(job->cluster, status);
@@ -158,7 +177,7 @@ static int mrc_main(struct invocation *call)
         return status;
     job->path_count = call->count;
     job->paths = call->arguments;
-    job->threads = settings.threads;
+    job->threads = job->settings.sample_lines > 0 && settings.threads == 0 ? 1 : settings.threads;
     job->settings.sets = settings.sets;
     job->settings.split = settings.split;
     if (check(&settings, &error) < 0)

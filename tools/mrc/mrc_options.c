@@ -34,7 +34,7 @@ int mrc_options_lines(struct mrc_job *job, const char *text, struct bt_error *er
             return error->code;
         if (bytes > MRC_LINE_BYTES_MAX || !power_is(bytes))
             return bt_fail(error, BT_USAGE,
-                           "%s is no size of a line; powers of two from 1 to 1M are", word);
+                           "%s is no size of a line; powers of two from 1 to 1G are", word);
         for (unsigned i = 0; i < job->line_count; i++)
             if (job->line_bytes[i] == bytes)
                 return bt_fail(error, BT_USAGE, "%s is given twice", word);
@@ -105,6 +105,17 @@ int mrc_options_check(const struct mrc_job *job, struct bt_error *error)
     if (sets > 1 && settings->kind != BANK_DISTANCES)
         return bt_fail(error, BT_USAGE,
                        "--sets is for miss ratios, not for --working-set nor --reuse-time");
+    if (settings->sample_lines > 0 &&
+        (settings->sample < SAMPLE_ALL || settings->by_processor || settings->by_kind ||
+         settings->split || settings->kind != BANK_DISTANCES || sets > 1 || windows))
+        return bt_fail(error, BT_USAGE,
+                       "--sample-size is for one curve of a whole trace and a fully associative "
+                       "cache: not with --sample-rate, --by, --split, --sets, --window, "
+                       "--working-set or --reuse-time");
+    if (settings->sample_lines > 0 && job->threads > 1)
+        return bt_fail(error, BT_USAGE,
+                       "the lines of a sample of fixed size depend on all earlier ones: one thread "
+                       "of one process reads them; --sample-rate has no such limit");
     if (settings->sample < SAMPLE_ALL && (settings->kind != BANK_DISTANCES || sets > 1 || windows))
         return bt_fail(
             error, BT_USAGE,

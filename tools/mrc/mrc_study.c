@@ -4,6 +4,7 @@
 #include "formats/record/reference.h"
 #include "tools/mrc/buckets.h"
 #include "tools/mrc/mrc_study_internal.h"
+#include "tools/mrc/shards.h"
 
 #include <stdlib.h>
 
@@ -62,8 +63,10 @@ struct mrc_study *mrc_study_new(const struct mrc_study_settings *settings, uint6
     study->buckets = mrc_study_buckets(settings);
     study->line_shift = (unsigned)__builtin_ctz(settings->line_bytes);
     fill_tables(study);
+    if (settings->sample_lines > 0)
+        study->shards = shards_new(settings->sample_lines, error);
     study->bank = bank_new(settings->kind, caches_of(settings), settings->sets, error);
-    if (!study->bank) {
+    if (!study->bank || (settings->sample_lines > 0 && !study->shards)) {
         mrc_study_free(study);
         return NULL;
     }
@@ -77,6 +80,7 @@ void mrc_study_free(struct mrc_study *study)
     for (unsigned i = 0; i < MRC_SERIES_MAX; i++)
         series_free(study->series[i]);
     bank_free(study->bank);
+    shards_free(study->shards);
     free(study->pending.entries);
     free(study);
 }
@@ -233,4 +237,6 @@ void mrc_study_finish(struct mrc_study *study)
 {
     bank_free(study->bank);
     study->bank = NULL;
+    shards_free(study->shards);
+    study->shards = NULL;
 }

@@ -14,7 +14,7 @@
 #include "tools/mrc/bank.h"
 #include "tools/mrc/series.h"
 
-#define MRC_LINE_BYTES_MAX (1u << 20)
+#define MRC_LINE_BYTES_MAX (1u << 30)
 #define MRC_SERIES_MAX     1536u /* 256 processors, 2 caches each, 3 kinds */
 
 enum window_unit { WINDOW_NONE, WINDOW_TICKS, WINDOW_REQUESTS };
@@ -27,12 +27,14 @@ struct NAMED_FIELDS mrc_window {
 
 struct mrc_study_settings {
     enum bank_kind kind;
-    uint32_t line_bytes; /* a power of two */
-    uint32_t sets;       /* a power of two; 1: fully associative */
-    bool by_processor;   /* private caches for each processor */
-    bool split;          /* separate caches for instructions and data */
-    bool by_kind;        /* count kinds of requests separately */
-    uint64_t sample;     /* lines whose hash is below this are sampled; or SAMPLE_ALL */
+    uint32_t line_bytes;   /* a power of two */
+    uint32_t sets;         /* a power of two; 1: fully associative */
+    bool by_processor;     /* private caches for each processor */
+    bool split;            /* separate caches for instructions and data */
+    bool by_kind;          /* count kinds of requests separately */
+    uint64_t sample;       /* lines whose hash is below this are sampled; or SAMPLE_ALL */
+    uint32_t sample_lines; /* number of lines to follow (shards.h), of a study with one series, and
+                              of the first part only; `sample` falls accordingly. 0: any number */
     struct mrc_window window;
     bool ticks; /* measure reuse times in ticks; false: in references */
 };

@@ -22,6 +22,7 @@ struct mrc_study {
     uint16_t cache_of_kind[REFERENCE_KINDS], series_of_kind[REFERENCE_KINDS];
     uint16_t caches_a_processor, series_a_processor; /* 0: processors are not distinguished */
     struct bank *bank;
+    struct shards *shards; /* instead of the bank, for a fixed number of lines; or NULL */
     struct series *series[MRC_SERIES_MAX];
     struct pending_list pending;
     struct bank_run run;

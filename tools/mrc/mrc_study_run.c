@@ -3,6 +3,7 @@
 #include "tools/mrc/buckets.h"
 #include "tools/mrc/mrc_study_internal.h"
 #include "tools/mrc/sample.h"
+#include "tools/mrc/shards.h"
 
 #define RECORD_LINES_MAX 256u /* maximum number of lines of one record */
 
@@ -10,7 +11,8 @@ struct series *mrc_study_find_series(struct mrc_study *study, unsigned number,
                                      struct bt_error *error)
 {
     if (!study->series[number])
-        study->series[number] = series_new(study->settings.sample < SAMPLE_ALL, error);
+        study->series[number] = series_new(
+            study->settings.sample < SAMPLE_ALL || study->settings.sample_lines > 0, error);
     return study->series[number];
 }
 
@@ -19,7 +21,7 @@ static bool is_plain(const struct mrc_study *study)
 {
     const struct mrc_study_settings *settings = &study->settings;
     return settings->kind == BANK_DISTANCES && !settings->by_processor && !settings->split &&
-           !settings->by_kind && settings->sample == SAMPLE_ALL &&
+           !settings->by_kind && settings->sample == SAMPLE_ALL && settings->sample_lines == 0 &&
            settings->window.unit == WINDOW_NONE;
 }
 
@@ -69,6 +71,29 @@ static void touch(struct mrc_study *study, uint32_t line, unsigned processor, un
     run->count++;
 }
 
+/* Counts a reference in a sample of a fixed number of lines. It stands for as many references as
+ * the limit says at this moment, and so do the lines of its distance. */
+static int touch_sampled(struct mrc_study *study, uint32_t line, struct bt_error *error)
+{
+    struct series *series = study->series[0];
+    const double scale = (double)SAMPLE_ALL / (double)study->settings.sample;
+    uint64_t distance;
+    study->touches++;
+    series->references++;
+    if (!sample_follows(line, study->settings.sample))
+        return 0;
+    if (shards_reference(study->shards, line, &distance, error) < 0)
+        return error->code;
+    const double scaled = (double)distance * scale;
+    const unsigned bucket = distance == SHARDS_COLD ? BUCKETS_DISTANCE
+                            : scaled < UINT32_MAX   ? buckets_of((uint64_t)scaled)
+                                                    : BUCKETS_DISTANCE - 1;
+    series->groups[sample_group(line) * (BUCKETS_DISTANCE + 1) + bucket] +=
+        (uint64_t)(scale * SERIES_WEIGHT + 0.5);
+    study->settings.sample = shards_limit(study->shards);
+    return 0;
+}
+
 /* Adds all references of a record. */
 static int touch_all(struct mrc_study *study, const struct record *record, struct bt_error *error)
 {
@@ -84,13 +109,14 @@ static int touch_all(struct mrc_study *study, const struct record *record, struc
     if (!study->series[series] && !mrc_study_find_series(study, series, error))
         return error->code;
     const uint32_t last = record->address + reference_bytes(record) - 1;
-    uint32_t line = record->address >> shift;
-    touch(study, line, record->processor, kind);
-    while (line != last >> shift) {
-        line = (line + 1) & UINT32_MAX >> shift;
-        touch(study, line, record->processor, kind);
+    for (uint32_t line = record->address >> shift;; line = (line + 1) & UINT32_MAX >> shift) {
+        if (!study->shards)
+            touch(study, line, record->processor, kind);
+        else if (touch_sampled(study, line, error) < 0)
+            return error->code;
+        if (line == last >> shift)
+            return 0;
     }
-    return 0;
 }
 
 int mrc_study_fill(struct mrc_study *study, const struct record *records, size_t count,

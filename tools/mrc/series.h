@@ -9,6 +9,9 @@
 
 #define SERIES_WINDOW_COUNTS_MAX ((size_t)1 << 24) /* counts over all windows */
 
+#define SERIES_WEIGHT                                                                              \
+    65536.0 /* of a reference, in the groups of a sample of a fixed number of lines */
+
 struct series {
     uint64_t references; /* including those in windows and those to lines that are not sampled */
     uint64_t cold;       /* first references to lines; without windows */
@@ -19,7 +22,8 @@ struct series {
     size_t window_capacity; /* allocated windows */
     uint64_t first_window;  /* first window with a count */
     uint64_t *groups; /* of a sample: [group * (BUCKETS_DISTANCE + 1) + bucket]; last bucket: cold
-                         references */
+                         references. With a fixed number of lines, in SERIES_WEIGHT, and the only
+                         counts */
 };
 
 struct series *series_new(bool sampled, struct bt_error *error);

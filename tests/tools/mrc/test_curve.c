@@ -5,11 +5,14 @@
 #include "tools/mrc/sample.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { RECORDS = 400000, PIECE = 5000 };
 
 /* --- streams whose curves have all kinds of shapes --- */
+
+#define SAMPLE_SIZE 2000u
 
 enum shape { UNIFORM, SKEWED, LOOP, PHASES, SHAPES };
 
@@ -39,10 +42,14 @@ static void make_records(struct record *records, enum shape shape, uint64_t *ran
                             .size = 8};
 }
 
-static struct mrc_study *run(struct record *records, size_t count, uint64_t sample)
+static struct mrc_study *run(struct record *records, size_t count, uint64_t sample,
+                             uint32_t sample_lines)
 {
-    const struct mrc_study_settings settings = {
-        .line_bytes = 64, .sets = 1, .sample = sample, .kind = BANK_DISTANCES};
+    const struct mrc_study_settings settings = {.line_bytes = 64,
+                                                .sets = 1,
+                                                .sample = sample,
+                                                .sample_lines = sample_lines,
+                                                .kind = BANK_DISTANCES};
     struct bt_error error;
     struct mrc_study *study = mrc_study_new(&settings, 0, &error);
     CU_ASSERT_PTR_NOT_NULL_FATAL(study);
@@ -61,8 +68,8 @@ static void get_curve(struct curve *curve, const struct mrc_study *study)
         curve_init(curve, mrc_study_series(study, 0), mrc_study_settings(study), &error), 0);
 }
 
-/* The sampled curve's 95 % intervals hold the exact curve, within the tolerance below. */
-static void test_sample(void)
+/* The sampled curve's 95 % intervals hold the exact curve in at least this share of the sizes. */
+static void check_sample(uint64_t sample, uint32_t sample_lines, double least)
 {
     static struct record records[RECORDS];
     unsigned points[SHAPES] = {0};
@@ -74,8 +81,8 @@ static void test_sample(void)
         struct curve exact;
         struct curve sampled;
         make_records(records, shape, &random);
-        struct mrc_study *all = run(records, RECORDS, SAMPLE_ALL);
-        struct mrc_study *some = run(records, RECORDS, SAMPLE_ALL / 10);
+        struct mrc_study *all = run(records, RECORDS, SAMPLE_ALL, 0);
+        struct mrc_study *some = run(records, RECORDS, sample, sample_lines);
         get_curve(&exact, all);
         get_curve(&sampled, some);
         CU_ASSERT_EQUAL(exact.references, sampled.references);
@@ -95,7 +102,7 @@ static void test_sample(void)
         mrc_study_free(some);
     }
     for (int shape = 0; shape < SHAPES; shape++)
-        CU_ASSERT(good[shape] >= points[shape] * 0.97);
+        CU_ASSERT(good[shape] >= points[shape] * least);
     /* the intervals are narrow: mean half-width at seven sizes in 24 traces */
     CU_ASSERT(stated / (7 * 6 * SHAPES) < 0.15);
     if (getenv("CURVE_SHOW"))
@@ -112,7 +119,7 @@ static void test_loop(void)
     struct curve curve;
     for (uint32_t i = 0; i < LINES * ROUNDS; i++)
         records[i] = (struct record){.address = i % LINES * 64, .type = REQUEST_FETCH, .size = 64};
-    struct mrc_study *study = run(records, LINES * ROUNDS, SAMPLE_ALL);
+    struct mrc_study *study = run(records, LINES * ROUNDS, SAMPLE_ALL, 0);
     get_curve(&curve, study);
     CU_ASSERT_EQUAL(curve.references, LINES * ROUNDS);
     CU_ASSERT_EQUAL(curve.compulsory, LINES);
@@ -141,7 +148,7 @@ static void test_changes(void)
     uint64_t random = random_seed(5);
     struct curve curve;
     make_records(records, SKEWED, &random);
-    struct mrc_study *study = run(records, 20000, SAMPLE_ALL);
+    struct mrc_study *study = run(records, 20000, SAMPLE_ALL, 0);
     get_curve(&curve, study);
     uint64_t before = 1;
     bool good = true;
@@ -157,8 +164,44 @@ static void test_changes(void)
     mrc_study_free(study);
 }
 
-static const struct test_case cases[] = {{"confidence intervals of samples", test_sample},
-                                         {"a loop", test_loop},
-                                         {"sizes where the curve changes", test_changes},
-                                         {NULL, NULL}};
+static void test_sample(void)
+{
+    check_sample(SAMPLE_ALL / 10, 0, 0.97);
+}
+
+static void test_sample_size(void)
+{
+    check_sample(SAMPLE_ALL, SAMPLE_SIZE, 0.95);
+}
+
+/* A sample that holds all lines gives the exact curve at the bounds of buckets. */
+static void test_sample_of_all(void)
+{
+    static struct record records[RECORDS];
+    for (int shape = 0; shape < SHAPES; shape++) {
+        uint64_t random = random_seed((uint64_t)shape + 70);
+        struct curve exact, sampled;
+        make_records(records, (enum shape)shape, &random);
+        struct mrc_study *all = run(records, RECORDS, SAMPLE_ALL, 0);
+        struct mrc_study *some = run(records, RECORDS, SAMPLE_ALL, 1u << 20);
+        get_curve(&exact, all);
+        get_curve(&sampled, some);
+        CU_ASSERT_EQUAL(mrc_study_settings(some)->sample, SAMPLE_ALL);
+        CU_ASSERT_EQUAL(exact.compulsory, sampled.compulsory);
+        for (uint64_t lines = 1; lines != 0; lines = curve_next(&exact, lines, 8))
+            CU_ASSERT_EQUAL(curve_misses(&exact, lines), curve_misses(&sampled, lines));
+        curve_free(&exact);
+        curve_free(&sampled);
+        mrc_study_free(all);
+        mrc_study_free(some);
+    }
+}
+
+static const struct test_case cases[] = {
+    {"confidence intervals of samples", test_sample},
+    {"confidence intervals of samples of a fixed size", test_sample_size},
+    {"a sample of all lines", test_sample_of_all},
+    {"a loop", test_loop},
+    {"sizes where the curve changes", test_changes},
+    {NULL, NULL}};
 TEST_SUITE(curve, cases)

@@ -8,6 +8,7 @@
 #include "formats/base/clock.h"
 #include "formats/base/printable.h"
 #include "formats/base/standard_streams.h"
+#include "formats/base/suggestion.h"
 #include "host/control.h"
 #include "host/notices.h"
 #include "host/service.h"
@@ -52,7 +53,7 @@ struct bustapd {
 
 static void print_usage(FILE *stream)
 {
-    fputs("usage: bustapd [-c FILE] [--socket PATH] [--check]\n"
+    fputs("usage: bustapd [-h | --version] [-c FILE] [--socket PATH] [--check]\n"
           "  -c, --config FILE   configuration (" CONFIGURATION_DEFAULT ")\n"
           "      --socket PATH   control socket, instead of the configuration's\n"
           "      --check         read the configuration, report its errors, and end\n"
@@ -62,27 +63,47 @@ static void print_usage(FILE *stream)
           stream);
 }
 
+static const struct option options[] = {{"config", required_argument, NULL, 'c'},
+                                        {"socket", required_argument, NULL, 's'},
+                                        {"check", no_argument, NULL, 'k'},
+                                        {"foreground", no_argument, NULL, 'f'},
+                                        {"help", no_argument, NULL, 'h'},
+                                        {"version", no_argument, NULL, 'V'},
+                                        {NULL, 0, NULL, 0}};
+
+/* Suggests an option for an unknown long one. */
+static void suggest_option(struct bt_error *error, const char *unknown)
+{
+    char name[64];
+    struct suggestion suggestion;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(unknown, "="), unknown);
+    suggestion_begin(&suggestion, name);
+    for (const struct option *option = options; option->name; option++)
+        suggestion_try(&suggestion, option->name);
+    if (suggestion.nearest) {
+        snprintf(name, sizeof name, "--%s", suggestion.nearest);
+        suggestion_add(error, name);
+    }
+}
+
 /* answer is getopt_long's result, argument the last one it read. */
 static int refuse_option(int answer, const char *argument)
 {
+    struct bt_error error;
     const char letter[] = {'-', (char)optopt, '\0'};
     bool one_letter = answer == '?' && optopt && strncmp(argument, "--", 2) != 0;
-    fprintf(stderr, "bustapd: %s '%s'\nsee 'bustapd --help'\n",
+    bt_fail(&error, BT_USAGE, "%s '%.120s'",
             answer == ':' ? "an argument is missing after" : "unknown option",
-            PRINTABLE(one_letter ? letter : argument));
-    return BT_USAGE;
+            one_letter ? letter : argument);
+    if (answer == '?' && !one_letter)
+        suggest_option(&error, argument + 2);
+    fprintf(stderr, "bustapd: %s\nsee 'bustapd --help'\n", printable_make(error.message));
+    return error.code;
 }
 
 /* 0 or BT_USAGE. */
 static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 {
-    static const struct option options[] = {{"config", required_argument, NULL, 'c'},
-                                            {"socket", required_argument, NULL, 's'},
-                                            {"check", no_argument, NULL, 'k'},
-                                            {"foreground", no_argument, NULL, 'f'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {"version", no_argument, NULL, 'V'},
-                                            {NULL, 0, NULL, 0}};
     *arguments = (struct arguments){.configuration = CONFIGURATION_DEFAULT};
     opterr = 0; /* getopt prints arguments without escaping them */
     for (int c; (c = getopt_long(argc, argv, ":c:fh", options, NULL)) != -1;) {

@@ -5,6 +5,7 @@
 #include "capture/settings_text.h"
 #include "driver/boards.h"
 #include "formats/base/quantity.h"
+#include "formats/base/suggestion.h"
 #include "formats/record/filter_text.h"
 #include "formats/text/ini.h"
 
@@ -121,7 +122,8 @@ static int set_word(const char *value, const char *const *words, struct bt_error
         size_t used = strlen(allowed);
         snprintf(allowed + used, sizeof allowed - used, "%s%s", i ? " or " : "", words[i]);
     }
-    return bt_fail(error, BT_USAGE, "\"%.40s\" is not %s", value, allowed);
+    bt_fail(error, BT_USAGE, "\"%.40s\" is not %s", value, allowed);
+    return suggestion_add(error, suggestion_among(value, words));
 }
 
 static int set_packing(struct config_capture *capture, const char *value, struct bt_error *error)
@@ -278,6 +280,7 @@ static int set_daemon_key(struct config_parser *parser, const struct ini_line *l
         const char *name;
         int (*set)(struct config *config, const char *value, struct bt_error *error);
     } keys[] = {{"socket", set_socket}, {"stop-timeout", set_stop_timeout}};
+    struct suggestion suggestion;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         if (strcmp(line->key, keys[i].name) != 0)
             continue;
@@ -287,18 +290,25 @@ static int set_daemon_key(struct config_parser *parser, const struct ini_line *l
         int result = keys[i].set(parser->config, line->value, error);
         return result < 0 ? bt_fail_within(error, "%s", keys[i].name) : 0;
     }
-    return bt_fail(error, BT_USAGE,
-                   "unknown key \"%s\" in [daemon]; there are socket, stop-timeout", line->key);
+    suggestion_begin(&suggestion, line->key);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        suggestion_try(&suggestion, keys[i].name);
+    bt_fail(error, BT_USAGE, "unknown key \"%s\" in [daemon]; there are socket, stop-timeout",
+            line->key);
+    return suggestion_add(error, suggestion.nearest);
 }
 
 static int set_capture_key(struct config_parser *parser, const struct ini_line *line,
                            struct bt_error *error)
 {
     char known[160] = "";
+    struct suggestion suggestion;
+    suggestion_begin(&suggestion, line->key);
     for (size_t i = 0; i < CAPTURE_KEYS; i++) {
         const struct config_key *key = &capture_keys[i];
         size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", key->name);
+        suggestion_try(&suggestion, key->name);
         if (strcmp(line->key, key->name) != 0)
             continue;
         if ((parser->keys_seen & 1u << i) && !key->repeatable)
@@ -311,8 +321,9 @@ static int set_capture_key(struct config_parser *parser, const struct ini_line *
             bt_fail_within(error, "%s", key->name);
         return result;
     }
-    return bt_fail(error, BT_USAGE, "unknown key \"%s\" in [capture %s]; there are %s", line->key,
-                   parser->capture->name, known);
+    bt_fail(error, BT_USAGE, "unknown key \"%s\" in [capture %s]; there are %s", line->key,
+            parser->capture->name, known);
+    return suggestion_add(error, suggestion.nearest);
 }
 
 static int parse_line(struct config_parser *parser, const struct ini_line *line,

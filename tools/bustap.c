@@ -37,7 +37,7 @@ static const struct command *const commands[] = {
 
 static void print_overview(FILE *out)
 {
-    fputs("usage: bustap COMMAND [OPTIONS] ...\n\n"
+    fputs("usage: bustap [-h | --version] COMMAND [OPTIONS] ...\n\n"
           "Captures the requests on a bus into compressed trace files and analyzes them.\n\n",
           out);
     command_list_print(commands, out);

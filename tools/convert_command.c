@@ -53,12 +53,12 @@ static int take_time_unit(void *settings, const char *argument, struct bt_error 
 }
 
 static const struct option_row convert_options[] = {
-    {OPTION_TEXT, 't', "to", "FORMAT", "format of OUT (default: by the name of OUT)",
-     offsetof(struct convert_settings, to), NULL},
+    {OPTION_TEXT, 't', "to", "FORMAT " TRACE_FORMAT_NAMES,
+     "format of OUT (default: by the name of OUT)", offsetof(struct convert_settings, to), NULL},
     {OPTION_TEXT, 'o', "output", "OUT", "output file, - is standard output; .gz and .bz2 compress",
      offsetof(struct convert_settings, output), NULL},
-    {OPTION_TEXT, 0, "from", "FORMAT", "format of IN (default: by content or name)",
-     offsetof(struct convert_settings, from), NULL},
+    {OPTION_TEXT, 0, "from", "FORMAT " TRACE_FORMAT_NAMES,
+     "format of IN (default: by content or name)", offsetof(struct convert_settings, from), NULL},
     BYU_READING_OPTIONS(struct convert_settings, input.trace.reading),
     CAPTURES_CONCATENATE_OPTION(struct convert_settings, input.concatenate),
     {OPTION_CALL, 0, "processor", "N", "convert only requests of this processor", 0,
@@ -68,7 +68,7 @@ static const struct option_row convert_options[] = {
     {OPTION_BYTES, 0, "object-size", "BYTES",
      "libCacheSim: size of an object, a power of two (default: 64)",
      offsetof(struct convert_settings, object_size), NULL},
-    {OPTION_CALL, 0, "time-unit", "UNIT",
+    {OPTION_CALL, 0, "time-unit", "UNIT s ms us ns tick",
      "libCacheSim: s, ms, us, ns or tick (default: s; tick without a clock)", 0, take_time_unit},
     {OPTION_FLAG, 0, "wrap", NULL, "use the low 32 bits of addresses above 4 GiB in IN",
      offsetof(struct convert_settings, options.wrap), NULL},

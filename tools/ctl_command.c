@@ -2,6 +2,7 @@
 
 #include "capture/control_protocol.h"
 #include "formats/base/printable.h"
+#include "formats/base/suggestion.h"
 #include "formats/text/json_pull.h"
 #include "tools/common/control_client.h"
 #include "tools/common/json_report.h"
@@ -203,6 +204,15 @@ static char *make_request(const char *command, const char *name)
     return json_put_take(json, NULL);
 }
 
+static int unknown_word(const struct invocation *call)
+{
+    struct bt_error error;
+    const char *word = call->arguments[0];
+    bt_fail(&error, BT_USAGE, "'%.40s' is none of status, start, stop, rotate", word);
+    suggestion_add(&error, suggestion_among(word, ctl_commands));
+    return command_usage(call, "%s", error.message);
+}
+
 static int ctl_main(struct invocation *call)
 {
     struct ctl_settings settings = {CONTROL_SOCKET_DEFAULT, false};
@@ -213,8 +223,7 @@ static int ctl_main(struct invocation *call)
     if (call->count == 0)
         return command_usage(call, "status, start, stop or rotate is missing");
     if (!is_command(call->arguments[0]))
-        return command_usage(call, "'%.40s' is none of status, start, stop, rotate",
-                             call->arguments[0]);
+        return unknown_word(call);
     if (call->count > 2)
         return command_usage(call, "unexpected '%.60s'", call->arguments[2]);
     if (call->count == 2 && !*call->arguments[1])

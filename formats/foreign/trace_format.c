@@ -1,5 +1,6 @@
 #include "formats/foreign/trace_format.h"
 
+#include "formats/base/suggestion.h"
 #include "formats/capture/trace_reader.h"
 #include "formats/foreign/byu.h"
 #include "formats/foreign/champsim.h"
@@ -76,12 +77,16 @@ const struct trace_format *trace_format_at(size_t index)
 const struct trace_format *trace_format_find(const char *name, struct bt_error *error)
 {
     char names[200] = "";
+    struct suggestion suggestion;
+    suggestion_begin(&suggestion, name);
     for (size_t i = 0; i < FORMATS; i++) {
         if (strcmp(formats[i].name, name) == 0)
             return &formats[i];
+        suggestion_try(&suggestion, formats[i].name);
         strcat(strcat(names, i > 0 ? ", " : ""), formats[i].name);
     }
     bt_fail(error, BT_USAGE, "there is no format '%.40s': %s", name, names);
+    suggestion_add(error, suggestion.nearest);
     return NULL;
 }
 

@@ -1,8 +1,6 @@
 /*
  * A table of other programs' trace formats, with their readers and writers. doc/formats.md has
  * their layouts and limits.
- *
- * Names: byu byu-lp64 csv npy din lackey champsim gem5 oracle libcachesim-csv.
  */
 #ifndef FORMATS_FOREIGN_TRACE_FORMAT_H
 #define FORMATS_FOREIGN_TRACE_FORMAT_H
@@ -11,6 +9,8 @@
 #include "formats/foreign/foreign_options.h"
 #include "formats/record/sink.h"
 #include "formats/record/source.h"
+
+#define TRACE_FORMAT_NAMES "byu byu-lp64 csv npy din lackey champsim gem5 oracle libcachesim-csv"
 
 /* Members of struct foreign_options that only some formats use. */
 enum trace_format_choice {

@@ -1,6 +1,7 @@
 #include "tools/cache/cache_settings_text.h"
 
 #include "formats/base/quantity.h"
+#include "formats/base/suggestion.h"
 #include "tools/common/words.h"
 
 #include <inttypes.h>
@@ -55,7 +56,10 @@ static int find_or_fail(const char *const *names, const char *text, const char *
                         struct bt_error *error)
 {
     int number = find(names, text);
-    return number >= 0 ? number : bt_fail(error, BT_USAGE, "can be %s, not '%.40s'", list, text);
+    if (number >= 0)
+        return number;
+    bt_fail(error, BT_USAGE, "can be %s, not '%.40s'", list, text);
+    return suggestion_add(error, suggestion_among(text, names));
 }
 
 void settings_text_begin(struct settings_text *text)
@@ -164,10 +168,10 @@ static int set_cache(struct cache_settings *cache, const char *key, const char *
         number = settings_text_bool(&allocate, value, error);
         cache->no_write_allocate = !allocate;
     } else {
-        return bt_fail(
-            error, BT_USAGE,
-            "unknown key; known are size, line, ways, hash, replacement, write, "
-            "allocate, sub-block, prefetch, victim, shared, split, inclusion and latency");
+        bt_fail(error, BT_USAGE,
+                "unknown key; known are size, line, ways, hash, replacement, write, "
+                "allocate, sub-block, prefetch, victim, shared, split, inclusion and latency");
+        return suggestion_add_listed(error, key);
     }
     return number < 0 ? number : 0;
 }

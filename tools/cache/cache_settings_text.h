@@ -4,6 +4,13 @@
 
 #include "tools/cache/hierarchy.h"
 
+/* For completion: keys and words of settings_text_take, and of settings_text_coherence. */
+#define SETTINGS_CACHE_WORDS                                                                       \
+    "line= ways= hash= replacement= write= allocate= sub-block= prefetch= victim= latency= "       \
+    "shared private split "                                                                        \
+    "unified neither inclusive exclusive"
+#define SETTINGS_COHERENCE_WORDS "none msi mesi moesi"
+
 /* A hierarchy that is being described. */
 struct settings_text {
     struct hierarchy_settings settings;

@@ -3,6 +3,7 @@
 #include "tools/cache/cache_settings_text.h"
 
 #include "formats/base/quantity.h"
+#include "formats/base/suggestion.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,11 +76,12 @@ static int set_whole(struct settings_text *text, const struct ini_line *line,
         result = set_flag(&settings->classify, true, line->value, error);
     else if (strcmp(line->key, "flush") == 0)
         result = set_flag(&settings->no_flush, false, line->value, error);
-    else
-        result =
-            bt_fail(error, BT_USAGE,
-                    "unknown key; known are coherence, attributes, seed, memory-latency, classify "
-                    "and flush");
+    else {
+        bt_fail(error, BT_USAGE,
+                "unknown key; known are coherence, attributes, seed, memory-latency, classify "
+                "and flush");
+        result = suggestion_add_listed(error, line->key);
+    }
     return result < 0 ? bt_fail_within(error, "%s", line->key) : 0;
 }
 

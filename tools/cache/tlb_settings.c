@@ -1,6 +1,7 @@
 /* The settings of a TLB as text. */
 #include "formats/base/power.h"
 #include "formats/base/quantity.h"
+#include "formats/base/suggestion.h"
 #include "tools/cache/cache_settings_text.h"
 #include "tools/cache/tlb.h"
 #include "tools/common/words.h"
@@ -73,10 +74,12 @@ static int take_key(struct tlb_settings *settings, const char *given, const char
             pages = i;
     while (buffer < TLB_BUFFERS && strcmp(key, buffer_names[buffer]) != 0)
         buffer++;
-    if (buffer == TLB_BUFFERS)
-        return bt_fail(error, BT_USAGE,
-                       "unknown key; known are l1i, l1d and l2, with -4K, -2M or -1G and with "
-                       "-ways, l2-latency and walk");
+    if (buffer == TLB_BUFFERS) {
+        bt_fail(error, BT_USAGE,
+                "unknown key; known are l1i, l1d and l2, with -4K, -2M or -1G and with "
+                "-ways, l2-latency and walk");
+        return suggestion_add_listed(error, key);
+    }
     return take_array(&settings->arrays[buffer][pages], ways, value, error);
 }
 

@@ -29,7 +29,7 @@ int capture_option_disk_full(void *settings, const char *argument, struct bt_err
         {OPTION_CALL,                                                                              \
          'r',                                                                                      \
          "rotate",                                                                                 \
-         "RULE",                                                                                   \
+         "RULE size= time= every=",                                                                \
          "start a new file at size=64M, time=10m or every=1h; may repeat",                         \
          0,                                                                                        \
          capture_option_rotate},                                                                   \
@@ -59,7 +59,7 @@ int capture_option_disk_full(void *settings, const char *argument, struct bt_err
     }
 #define CAPTURE_DISK_FULL_OPTION                                                                   \
     {                                                                                              \
-        OPTION_CALL, 0, "disk-full", "WHAT",                                                       \
+        OPTION_CALL, 0, "disk-full", "WHAT end wait",                                              \
             "on a full disk: end (the default), or wait: drop and count records until there is "   \
             "space",                                                                               \
             0, capture_option_disk_full                                                            \

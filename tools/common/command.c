@@ -11,7 +11,7 @@
 static void print_help(const struct invocation *call)
 {
     const struct command *command = call->command;
-    printf("usage: %s [OPTIONS]%s%s\n\n", call->called, *command->operands ? " " : "",
+    printf("usage: %s [-h] [OPTIONS]%s%s\n\n", call->called, *command->operands ? " " : "",
            command->operands);
     wrap_print(command->details, 0, stdout);
     fputc('\n', stdout);
@@ -25,8 +25,18 @@ int command_usage(const struct invocation *call, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "%s: %s, see '%s -h'\n", call->called, printable_make(message), call->called);
+    size_t length = strlen(message);
+    bool asks = length > 0 && message[length - 1] == '?';
+    fprintf(stderr, "%s: %s%s '%s -h'\n", call->called, printable_make(message),
+            asks ? " See" : ", see", call->called);
     return STATUS_USAGE;
+}
+
+int command_wrong_word(const struct invocation *call, const char *name, const char *given)
+{
+    struct bt_error error;
+    options_wrong_word(call->command->options, name, given, &error);
+    return command_usage(call, "%s", error.message);
 }
 
 int command_failure(const struct bt_error *error)

@@ -49,6 +49,9 @@ bool command_options(struct invocation *call, void *settings, int *status);
 int command_usage(const struct invocation *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* The same for `given`, which is none of the words of the option `name`. */
+int command_wrong_word(const struct invocation *call, const char *name, const char *given);
+
 /* Ignores SIGPIPE and SIGXFSZ: write() then returns an error if the reader has closed its end or
  * the file is at its size limit. */
 void command_ignore_signals(void);

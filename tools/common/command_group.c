@@ -1,7 +1,7 @@
 #include "tools/common/command_group.h"
 
 #include "formats/base/printable.h"
-#include "tools/common/edit_distance.h"
+#include "formats/base/suggestion.h"
 #include "tools/common/wrap.h"
 
 #include <string.h>
@@ -16,18 +16,13 @@ static const struct command *find(const struct command *const *list, const char 
 
 static int unknown(const struct command *const *list, const char *called, const char *name)
 {
-    const char *nearest = NULL;
-    size_t distance = 3; /* more edits are not a typing error */
-    for (const struct command *const *c = list; *c; c++) {
-        size_t now = edit_distance(name, (*c)->name);
-        if (now < distance) {
-            distance = now;
-            nearest = (*c)->name;
-        }
-    }
-    if (nearest)
+    struct suggestion suggestion;
+    suggestion_begin(&suggestion, name);
+    for (const struct command *const *c = list; *c; c++)
+        suggestion_try(&suggestion, (*c)->name);
+    if (suggestion.nearest)
         fprintf(stderr, "%s: unknown command '%.60s', did you mean '%s'? See '%s -h'\n", called,
-                PRINTABLE(name), nearest, called);
+                PRINTABLE(name), suggestion.nearest, called);
     else
         fprintf(stderr, "%s: unknown command '%.60s', see '%s -h'\n", called, PRINTABLE(name),
                 called);
@@ -62,7 +57,7 @@ int command_choose(const struct command *const *list, const char *called, int co
 
 static void print_group(const struct invocation *call, FILE *out)
 {
-    fprintf(out, "usage: %s COMMAND [OPTIONS] ...\n\n", call->called);
+    fprintf(out, "usage: %s [-h] COMMAND [OPTIONS] ...\n\n", call->called);
     wrap_print(call->command->details, 0, out);
     fputc('\n', out);
     command_list_print(call->command->group, out);

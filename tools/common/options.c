@@ -1,6 +1,8 @@
 #include "tools/common/options.h"
 
+#include "formats/base/edit_distance.h"
 #include "formats/base/quantity.h"
+#include "formats/base/suggestion.h"
 #include "tools/common/wrap.h"
 
 #include <ctype.h>
@@ -12,8 +14,8 @@
 
 #define LONG_ONLY 0x100 /* getopt's value of row n is LONG_ONLY + n */
 
-static const struct option_row help_row = {OPTION_FLAG,          'h', "help", NULL,
-                                           "print this and end", 0,   NULL};
+const struct option_row options_help_row = {OPTION_FLAG,          'h', "help", NULL,
+                                            "print this and end", 0,   NULL};
 
 /* The table in getopt's form. */
 struct getopt_tables {
@@ -25,13 +27,19 @@ struct getopt_tables {
 static const struct option_row *row_at(const struct getopt_tables *tables,
                                        const struct option_row *rows, int n)
 {
-    return n < tables->count ? &rows[n] : &help_row;
+    return n < tables->count ? &rows[n] : &options_help_row;
 }
 
 static void free_tables(struct getopt_tables *tables)
 {
     free(tables->rows);
     free(tables->letters);
+}
+
+/* Length of the argument's name. */
+static int argument_length(const struct option_row *row)
+{
+    return row->argument ? (int)strcspn(row->argument, " ") : 0;
 }
 
 /* 0 or BT_MEMORY; free_tables in any case. */
@@ -134,6 +142,104 @@ static int take(const struct option_row *row, void *settings, const char *argume
     }
 }
 
+char *options_word(const char **words, char word[OPTION_WORD_BYTES])
+{
+    *words += strspn(*words, " ,");
+    size_t length = strcspn(*words, " ");
+    snprintf(word, OPTION_WORD_BYTES, "%.*s", (int)length, *words);
+    *words += length;
+    return length > 0 ? word : NULL;
+}
+
+bool options_is_list(const struct option_row *row)
+{
+    return row->argument && strstr(row->argument, " , ");
+}
+
+/* The word of the row that `given` is most similar to, in `nearest`; NULL: it is one of them, or
+ * similar to none. */
+static char *similar_word(const struct option_row *row, const char *given,
+                          char nearest[OPTION_WORD_BYTES])
+{
+    const char *words = row->argument;
+    char word[OPTION_WORD_BYTES];
+    struct suggestion suggestion;
+    size_t distance = SIZE_MAX;
+    suggestion_begin(&suggestion, given);
+    options_word(&words, word); /* the name */
+    while (options_word(&words, word)) {
+        char name[OPTION_WORD_BYTES];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "=:"), word);
+        suggestion_try(&suggestion, name);
+        if (suggestion.nearest && suggestion.distance < distance) {
+            distance = suggestion.distance;
+            strcpy(nearest, word);
+        }
+    }
+    return distance == 0 || distance == SIZE_MAX ? NULL : nearest;
+}
+
+/* Completes the message about an argument with the word that may be meant. */
+static void suggest_word(const struct option_row *row, const char *argument, struct bt_error *error)
+{
+    char given[OPTION_WORD_BYTES], nearest[OPTION_WORD_BYTES];
+    if (strstr(error->message, "did you mean"))
+        return;
+    do {
+        size_t length = options_is_list(row) ? strcspn(argument, ",") : strlen(argument);
+        size_t word = strcspn(argument, "=:"); /* "size" of "size=4K" */
+        snprintf(given, sizeof given, "%.*s", (int)(word < length ? word : length), argument);
+        if (similar_word(row, given, nearest)) {
+            suggestion_add(error, nearest);
+            return;
+        }
+        argument += length;
+    } while (*argument++);
+}
+
+int options_wrong_word(const struct option_row *rows, const char *name, const char *given,
+                       struct bt_error *error)
+{
+    while (strcmp(rows->name, name) != 0)
+        rows++;
+    const char *words = rows->argument;
+    char word[OPTION_WORD_BYTES], known[160] = "";
+    size_t used = 0;
+    options_word(&words, word); /* the name */
+    for (bool first = true; options_word(&words, word); first = false)
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s",
+                                 first    ? ""
+                                 : *words ? ", "
+                                          : " or ",
+                                 word);
+    bt_fail(error, BT_USAGE, "--%s: '%.40s' is not %s", name, given, known);
+    suggest_word(rows, given, error);
+    return BT_USAGE;
+}
+
+/* The long option that argument, "--NAME" or "--NAME=VALUE", is most similar to; NULL: none. */
+static const char *similar_option(const struct getopt_tables *tables, const struct option_row *rows,
+                                  const char *argument)
+{
+    char name[EDIT_DISTANCE_BYTES];
+    struct suggestion suggestion;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(argument + 2, "="), argument + 2);
+    suggestion_begin(&suggestion, name);
+    for (int n = 0; n <= tables->count; n++)
+        suggestion_try(&suggestion, row_at(tables, rows, n)->name);
+    return suggestion.nearest;
+}
+
+static int unknown(const struct getopt_tables *tables, const struct option_row *rows,
+                   const char *argument, struct bt_error *error)
+{
+    const char *nearest = similar_option(tables, rows, argument);
+    if (nearest)
+        return bt_fail(error, BT_USAGE, "unknown option %.60s, did you mean --%s?", argument,
+                       nearest);
+    return bt_fail(error, BT_USAGE, "unknown option %.60s", argument);
+}
+
 /* The error for getopt's '?' and ':'; argument is the last one that it examined. */
 static int wrong(const struct getopt_tables *tables, const struct option_row *rows, int answer,
                  const char *argument, struct bt_error *error)
@@ -141,13 +247,13 @@ static int wrong(const struct getopt_tables *tables, const struct option_row *ro
     int n = row_of(tables, rows, optopt);
     bool is_long = strncmp(argument, "--", 2) == 0;
     if (answer == ':')
-        return bt_fail(error, BT_USAGE, "option --%s needs %s", row_at(tables, rows, n)->name,
-                       row_at(tables, rows, n)->argument);
+        return bt_fail(error, BT_USAGE, "option --%s needs %.*s", row_at(tables, rows, n)->name,
+                       argument_length(row_at(tables, rows, n)), row_at(tables, rows, n)->argument);
     if (n >= 0)
         return bt_fail(error, BT_USAGE, "option --%s takes no argument",
                        row_at(tables, rows, n)->name);
     if (is_long)
-        return bt_fail(error, BT_USAGE, "unknown option %.60s", argument);
+        return unknown(tables, rows, argument, error);
     return bt_fail(error, BT_USAGE, "unknown option -%c", optopt);
 }
 
@@ -181,8 +287,11 @@ static int parse(const struct getopt_tables *tables, const struct option_row *ro
             isdigit((unsigned char)arguments[optind][0]))
             optarg = arguments[optind++];
         int result = take(&rows[n], settings, optarg, error);
-        if (result < 0)
+        if (result < 0) {
+            if (optarg)
+                suggest_word(&rows[n], optarg, error);
             return name_option(&rows[n], error);
+        }
     }
 }
 
@@ -203,8 +312,8 @@ int options_parse(const struct option_row *rows, void *settings, int count, char
 static void print_row(const struct option_row *row, FILE *out)
 {
     char form[64];
-    snprintf(form, sizeof form, "--%s%s%s", row->name, row->argument ? " " : "",
-             row->argument ? row->argument : "");
+    snprintf(form, sizeof form, "--%s%s%.*s", row->name, row->argument ? " " : "",
+             argument_length(row), row->argument ? row->argument : "");
     if (row->letter)
         fprintf(out, "  -%c, %-24s ", row->letter, form);
     else
@@ -212,9 +321,21 @@ static void print_row(const struct option_row *row, FILE *out)
     wrap_print(row->help, HELP_COLUMN, out);
 }
 
-void options_help(const struct option_row *rows, FILE *out)
+/* Whether an argument is a number with a unit. */
+static bool has_quantity(const struct option_row *rows)
 {
     for (; rows->kind != OPTION_END; rows++)
+        if (rows->kind >= OPTION_COUNT && rows->kind <= OPTION_DURATION)
+            return true;
+    return false;
+}
+
+void options_help(const struct option_row *rows, FILE *out)
+{
+    const bool quantity = has_quantity(rows);
+    for (; rows->kind != OPTION_END; rows++)
         print_row(rows, out);
-    print_row(&help_row, out);
+    print_row(&options_help_row, out);
+    if (quantity)
+        fputs("\n10K records are 10,000, 256K bytes are 262,144: see UNITS in bustap(1).\n", out);
 }

@@ -6,6 +6,7 @@
 
 #include "formats/base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -28,11 +29,15 @@ enum option_kind {
 
 struct option_row {
     enum option_kind kind;
-    char letter;          /* short form, 0: none */
-    const char *name;     /* long form, without dashes */
-    const char *argument; /* name of the argument in help; NULL with OPTION_FLAG */
-    const char *help;     /* one line */
-    size_t offset;        /* offset of the field in the command's settings, in bytes */
+    char letter;      /* short form, 0: none */
+    const char *name; /* long form, without dashes */
+    /* Name of the argument in help; NULL with OPTION_FLAG. Words that it can be, or begin with, may
+     * follow, separated by blanks: "FORM plain delta". More text follows a word that ends with '='
+     * or ':'. With a comma before them, "LIST , raw war waw", it is a list of words. FILE, OUT, IN,
+     * PATH, PREFIX and ELF[@LOAD] are names of files. */
+    const char *argument;
+    const char *help; /* one line */
+    size_t offset;    /* offset of the field in the command's settings, in bytes */
     /* OPTION_CALL and OPTION_OPTIONAL: reads the argument into the field at the offset. 0 or a
      * negative code. */
     int (*take)(void *field, const char *argument, struct bt_error *error);
@@ -63,7 +68,7 @@ struct option_row {
 /* The member is a const char *. */
 #define OPTION_PLOT_FORMAT_ROW(type, member)                                                       \
     {                                                                                              \
-        OPTION_TEXT, 0, "plot-format", "FORMAT",                                                   \
+        OPTION_TEXT, 0, "plot-format", "FORMAT svg png",                                           \
             "svg or png (default: by the name of the picture)", offsetof(type, member), NULL       \
     }
 
@@ -75,7 +80,25 @@ struct option_row {
 int options_parse(const struct option_row *rows, void *settings, int count, char **arguments,
                   struct bt_error *error);
 
-/* Prints the options and their help texts, --help included. */
+/* Row -h and --help of every command. */
+extern const struct option_row options_help_row;
+
+#define OPTION_WORD_BYTES 64u
+
+/* Copies the next word of *words, a row's argument or the rest of one; NULL: there is none. A
+ * row's first word is the argument's name. Moves *words after it. Returns word. */
+char *options_word(const char **words, char word[OPTION_WORD_BYTES]);
+
+/* Whether the argument is a list of words; the comma before them is no word. */
+bool options_is_list(const struct option_row *row);
+
+/* The error for `given`, which is none of the words of the option `name`: names them, and the one
+ * that may be meant. Returns BT_USAGE. */
+int options_wrong_word(const struct option_row *rows, const char *name, const char *given,
+                       struct bt_error *error);
+
+/* Prints the options and their help texts, --help included, and where units are explained if an
+ * argument has one. */
 void options_help(const struct option_row *rows, FILE *out);
 
 #endif

@@ -42,7 +42,7 @@ static const struct option_row annotate_options[] = {
     GRAPH_CODE_IMAGE_ROW(struct annotate_settings, files),
     {OPTION_FILE, 0, "html", "FILE",
      "write a page for browsers, of the first 1000 functions without --top", FIELD(html), NULL},
-    {OPTION_TEXT, 0, "syntax", "NAME", "intel (the default) or att", FIELD(syntax), NULL},
+    {OPTION_TEXT, 0, "syntax", "NAME intel att", "intel (the default) or att", FIELD(syntax), NULL},
     {OPTION_TEXT, 0, "process", "ID", VIEW_PROCESS_HELP, FIELD(process), NULL},
     OPTION_CSV_ROW(struct annotate_settings, csv),
     OPTION_JSON_ROW(struct annotate_settings, json),

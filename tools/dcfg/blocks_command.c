@@ -5,7 +5,8 @@
 #include <stdlib.h>
 
 static const struct option_row blocks_options[] = {
-    VIEW_LIST_OPTIONS("sort key: count (the default), instructions or addr"),
+    VIEW_LIST_OPTIONS("count instructions addr",
+                      "sort key: count (the default), instructions or addr"),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
 enum { BY_COUNT, BY_INSTRUCTIONS, BY_ADDRESS };

@@ -58,7 +58,7 @@ static const struct option_row build_options[] = {
      offsetof(struct build_request, trace), NULL},
     {OPTION_CALL, 0, "image", "ELF[@LOAD]",
      "a program whose code was fetched, and its load address", 0, take_image},
-    {OPTION_TEXT, 0, "fetch", "KIND",
+    {OPTION_TEXT, 0, "fetch", "KIND auto instr bus",
      "a fetch is an instruction (instr) or a chunk of code (bus); auto detects it",
      offsetof(struct build_request, fetch), NULL},
     {OPTION_TEXT, 0, "bus", "MODEL",
@@ -71,7 +71,7 @@ static const struct option_row build_options[] = {
      offsetof(struct build_request, chunk), NULL},
     {OPTION_BYTES, 0, "memory", "SIZE", "memory limit of the graph (default: 4G)",
      offsetof(struct build_request, memory), NULL},
-    {OPTION_CALL, 0, "unknown-branches", "TYPE",
+    {OPTION_CALL, 0, "unknown-branches", "TYPE branch indirect",
      "type of branches of unknown type: branch (default) or indirect", 0, take_unknown},
     RECORD_INPUT_OPTIONS(struct build_request, input),
     {OPTION_FLAG, 0, "json", NULL, "print the summary as one JSON object on standard output",
@@ -351,7 +351,7 @@ static int build_main(struct invocation *call)
     while (kinds[kind] && strcmp(kinds[kind], request.fetch) != 0)
         kind++;
     if (!kinds[kind])
-        return command_usage(call, "--fetch is auto, instr or bus");
+        return command_wrong_word(call, "fetch", request.fetch);
     if (request.bus && strcmp(request.bus, "auto") == 0)
         request.bus = NULL;
     if (request.bus && bus_model_parse(&request.model, request.bus, &error) < 0)

@@ -40,7 +40,8 @@ static const struct option_row fetches_options[] = {
      "a program whose code was fetched, and its load address", 0, take_image},
     {OPTION_FLAG, 0, "chunks", NULL, "a row for each chunk, also with images",
      offsetof(struct fetches_request, chunks), NULL},
-    {OPTION_TEXT, 0, "sort", "BY", "sort key: fetches (the default), bytes, first or addr",
+    {OPTION_TEXT, 0, "sort", "BY fetches bytes first addr",
+     "sort key: fetches (the default), bytes, first or addr",
      offsetof(struct fetches_request, sort), NULL},
     {OPTION_COUNT, 0, "top", "N", "print only the first N", offsetof(struct fetches_request, top),
      NULL},
@@ -253,7 +254,7 @@ static int check_request(struct invocation *call, struct fetches_request *reques
     while (order < ORDERS && strcmp(orders[order].name, request->sort) != 0)
         order++;
     if (order == ORDERS)
-        return command_usage(call, "--sort is fetches, bytes, first or addr");
+        return command_wrong_word(call, "sort", request->sort);
     return STATUS_GOOD;
 }
 

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 
 static const struct option_row functions_options[] = {
-    VIEW_LIST_OPTIONS("sort key: inclusive (the default), self, calls or addr"),
+    VIEW_LIST_OPTIONS("inclusive self calls addr",
+                      "sort key: inclusive (the default), self, calls or addr"),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
 enum { BY_INCLUSIVE, BY_SELF, BY_CALLS, BY_ADDRESS };

@@ -8,7 +8,8 @@
 #include <string.h>
 
 static const struct option_row loops_options[] = {
-    VIEW_LIST_OPTIONS("sort key: instructions (the default), count of iterations, or addr"),
+    VIEW_LIST_OPTIONS("instructions count addr",
+                      "sort key: instructions (the default), count of iterations, or addr"),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
 #define ENTRIES_BYTES 60u /* of the column of entries, for people */

@@ -11,7 +11,7 @@
 #define SHORT_TEXT 48u /* bytes of the columns of steps and lines, for people */
 
 static const struct option_row paths_options[] = {
-    {OPTION_TEXT, 0, "sort", "BY",
+    {OPTION_TEXT, 0, "sort", "BY instructions count addr",
      "sort key: instructions (the default), count of executions, or addr", VIEW_LIST_(sort), NULL},
     {OPTION_COUNT, 0, "top", "N", "print only the first N; 20 by default", VIEW_LIST_(top), NULL},
     {OPTION_TEXT, 0, "process", "ID", VIEW_PROCESS_HELP, VIEW_LIST_(process), NULL},

@@ -1,6 +1,7 @@
 #include "tools/dcfg/view_command.h"
 
 #include "formats/base/saturating.h"
+#include "formats/base/suggestion.h"
 #include "tools/common/json_report.h"
 #include "tools/dcfg/bus_report.h"
 #include "tools/dcfg/graph_file.h"
@@ -52,7 +53,8 @@ static int choose_order(const char *sort, const char *const *list, struct bt_err
                                : " or ",
                  list[i]);
     }
-    return bt_fail(error, BT_USAGE, "--sort: '%.40s' is not %s", sort, known);
+    bt_fail(error, BT_USAGE, "--sort: '%.40s' is not %s", sort, known);
+    return suggestion_add(error, suggestion_among(sort, list));
 }
 
 bool view_has_chunks(const struct view *view)

@@ -87,8 +87,8 @@ int view_print(const struct view *view, const struct view_list *list,
                const struct view_table *listed);
 
 #define VIEW_LIST_(member) offsetof(struct view_list, member)
-#define VIEW_LIST_OPTIONS(sort_help)                                                               \
-    {OPTION_TEXT, 0, "sort", "BY", sort_help, VIEW_LIST_(sort), NULL},                             \
+#define VIEW_LIST_OPTIONS(words, sort_help)                                                        \
+    {OPTION_TEXT, 0, "sort", "BY " words, sort_help, VIEW_LIST_(sort), NULL},                      \
         {OPTION_COUNT, 0, "top", "N", "print only the first N", VIEW_LIST_(top), NULL},            \
         VIEW_THREADS_OPTIONS(VIEW_LIST_(threads.all), view_list_add_thread),                       \
         {OPTION_TEXT, 0, "process", "ID", VIEW_PROCESS_HELP, VIEW_LIST_(process), NULL},           \

@@ -33,11 +33,13 @@ struct command_settings {
 #define OPTION(member) offsetof(struct command_settings, member)
 
 static const struct option_row depend_options[] = {
-    {OPTION_CALL, 0, "by", "WHAT", "rows are about a line (the default), instruction or function",
-     OPTION(by), dependences_take_by},
-    {OPTION_CALL, 0, "kinds", "LIST", "raw (read after write), war, waw (default: all three)",
-     OPTION(run.kinds), dependences_take_kinds},
-    {OPTION_CALL, 0, "level", "LEVEL",
+    {OPTION_CALL, 0, "by", "WHAT line instruction function",
+     "rows are about a line (the default), instruction or function", OPTION(by),
+     dependences_take_by},
+    {OPTION_CALL, 0, "kinds", "LIST , raw war waw",
+     "raw (read after write), war, waw (default: all three)", OPTION(run.kinds),
+     dependences_take_kinds},
+    {OPTION_CALL, 0, "level", "LEVEL function access",
      "function (the default): only dependences with a reference of a DETAIL function in between, "
      "or to one; access: all",
      OPTION(run.level), dependences_take_level},

@@ -4,6 +4,7 @@
 
 #include "formats/capture/trace_reader.h"
 #include "formats/foreign/foreign_options.h"
+#include "formats/foreign/trace_format.h"
 
 #include <stdbool.h>
 
@@ -41,7 +42,7 @@ struct input_trace_settings {
     {OPTION_TEXT,                                                                                  \
      0,                                                                                            \
      "from",                                                                                       \
-     "FORMAT",                                                                                     \
+     "FORMAT " TRACE_FORMAT_NAMES,                                                                 \
      "format of the input (default: by content or name)",                                          \
      offsetof(type, member.from),                                                                  \
      NULL},                                                                                        \

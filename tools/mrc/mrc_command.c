@@ -76,7 +76,7 @@ static int take_reuse_time(void *settings, const char *argument, struct bt_error
 static const struct option_row mrc_options[] = {
     {OPTION_CALL, 'l', "line", "LIST",
      "line sizes in bytes: 64 (the default), or several: 32,64,128", 0, take_lines},
-    {OPTION_CALL, 0, "by", "LIST",
+    {OPTION_CALL, 0, "by", "LIST , processor kind",
      "processor: separate caches for each; kind: separate counts for each kind of request", 0,
      take_by},
     {OPTION_FLAG, 0, "split", NULL, "separate caches for instructions and data",
@@ -92,7 +92,7 @@ static const struct option_row mrc_options[] = {
      take_sample_size},
     {OPTION_CALL, 0, "working-set", "W",
      "instead of curves, the number of lines that each window references", 0, take_working_set},
-    {OPTION_CALL, 0, "reuse-time", "UNIT",
+    {OPTION_CALL, 0, "reuse-time", "UNIT references ticks",
      "instead of curves, the time until a line is referenced again, in references or ticks", 0,
      take_reuse_time},
     {OPTION_NUMBER, 0, "points", "N",

@@ -89,12 +89,12 @@ static int take_lines(void *settings, const char *argument, struct bt_error *err
 }
 
 static const struct option_row plot_options[] = {
-    {OPTION_TEXT, 0, "of", "WHAT",
+    {OPTION_TEXT, 0, "of", "WHAT addresses mix sharing",
      "addresses (over time, the default), mix (of requests) or sharing",
      offsetof(struct plot_settings, of), NULL},
     {OPTION_TEXT, 'o', "output", "OUT", "picture to write, .svg or .png; - is standard output",
      offsetof(struct plot_settings, output), NULL},
-    {OPTION_TEXT, 0, "plot-format", "FORMAT", "svg or png (default: by the name of OUT)",
+    {OPTION_TEXT, 0, "plot-format", "FORMAT svg png", "svg or png (default: by the name of OUT)",
      offsetof(struct plot_settings, format), NULL},
     {OPTION_FLAG, 0, "csv", NULL, "print the data of the picture as comma separated values",
      offsetof(struct plot_settings, csv), NULL},
@@ -206,7 +206,7 @@ static int plot_main(struct invocation *call)
     while (studies[of] && strcmp(studies[of]->name, settings.of) != 0)
         of++;
     if (!studies[of])
-        return command_usage(call, "--of is addresses, mix or sharing");
+        return command_wrong_word(call, "of", settings.of);
     const char *mistake = find_mistake(&settings);
     if (mistake)
         return command_usage(call, "%s", mistake);

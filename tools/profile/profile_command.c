@@ -53,7 +53,7 @@ static int take_by(void *context, const char *argument, struct bt_error *error)
 #define OPTION(member) offsetof(struct profile_settings, member)
 
 static const struct option_row profile_options[] = {
-    {OPTION_CALL, 0, "by", "LIST",
+    {OPTION_CALL, 0, "by", "LIST , function line block module",
      "tables to print: function, line, block, module (default: the first three)", 0, take_by},
     {OPTION_COUNT, 0, "top", "N", "rows per table, 0: all (default: 10; in CSV and JSON all)",
      OPTION(report.top), NULL},

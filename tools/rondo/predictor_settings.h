@@ -21,6 +21,9 @@ enum predictor_kind {
     PREDICTOR_KINDS
 };
 
+/* Names of the kinds of predictors. */
+#define PREDICTOR_NAMES "taken not-taken backward bimodal gshare local tournament tage perceptron"
+
 /* Members that a kind does not use are 0. */
 struct predictor_settings {
     enum predictor_kind kind;

@@ -100,15 +100,15 @@ static int take_cache(void *settings, const char *argument, struct bt_error *err
 #define OPTION(member) offsetof(struct rondo, member)
 
 static const struct option_row rondo_options[] = {
-    {OPTION_CALL, 'p', "predictor", "SPEC",
+    {OPTION_CALL, 'p', "predictor", "SPEC " PREDICTOR_NAMES,
      "taken, not-taken, backward, bimodal, gshare, local, tournament, tage or perceptron; "
      "parameters follow a colon, as in tage:tables=7,history=5..130; may repeat",
      0, take_predictor},
-    {OPTION_TEXT, 0, "follow-predictor", "SPEC",
+    {OPTION_TEXT, 0, "follow-predictor", "SPEC " PREDICTOR_NAMES,
      "predictor whose wrong paths are followed (default: the first)", OPTION(follow), NULL},
     {OPTION_NUMBER, 0, "return-stack", "N", "entries of the return stack (default: 16)",
      OPTION(front_end.targets.return_stack), NULL},
-    {OPTION_CALL, 0, "target-buffer", "N:WAYS",
+    {OPTION_CALL, 0, "target-buffer", "N:WAYS none",
      "entries and ways of the target buffer, or none (default: 4096:4)", 0, take_buffer},
     {OPTION_CALL, 0, "target-cache", "N:TARGETS",
      "entries of a target cache, indexed by the last TARGETS targets of indirect jumps", 0,

@@ -796,7 +796,20 @@ static void test_sentences(void)
     CU_ASSERT_PTR_NULL(foreign_loss_sentence(text, &loss, FOREIGN_REPLY, "din"));
 }
 
+/* TRACE_FORMAT_NAMES is the list of the table's names. */
+static void test_names(void)
+{
+    char names[200] = "";
+    const struct trace_format *format;
+    for (size_t i = 0; (format = trace_format_at(i)); i++) {
+        CU_ASSERT_PTR_EQUAL(trace_format_find(format->name, NULL), format);
+        strcat(strcat(names, i > 0 ? " " : ""), format->name);
+    }
+    CU_ASSERT_STRING_EQUAL(names, TRACE_FORMAT_NAMES);
+}
+
 static const struct test_case cases[] = {
+    {"names", test_names},
     {"round trips against the twin", test_round_trips},
     {"extended din has sizes", test_extended_din},
     {"din has sizes only with letters", test_din_columns},

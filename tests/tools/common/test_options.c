@@ -29,7 +29,7 @@ static int take_optional(void *settings, const char *argument, struct bt_error *
 static int take_call(void *settings, const char *argument, struct bt_error *error)
 {
     ((struct parsed_options *)settings)->calls++;
-    return strcmp(argument, "bad") == 0 ? bt_fail(error, BT_USAGE, "it is bad") : 0;
+    return strstr(argument, "bad") ? bt_fail(error, BT_USAGE, "it is bad") : 0;
 }
 
 #define AT(field) offsetof(struct parsed_options, field)
@@ -43,6 +43,8 @@ static const struct option_row rows[] = {
     {OPTION_DURATION, 0, "duration", "TIME", "", AT(duration), NULL},
     {OPTION_CALL, 'x', "call", "WHAT", "", 0, take_call},
     {OPTION_OPTIONAL, 0, "optional", "[N]", "", AT(optional), take_optional},
+    {OPTION_CALL, 0, "rule", "RULE size= time=", "", 0, take_call},
+    {OPTION_CALL, 0, "list", "LIST , raw war waw", "", 0, take_call},
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
 /* Parses a line of words; the operands are left in words. */
@@ -127,6 +129,12 @@ static void test_errors(void)
         const char *line, *message;
     } tries[] = {
         {"--nothing", "unknown option --nothing"},
+        {"--txet x", "unknown option --txet, did you mean --text?"},
+        {"--durtion=1s", "unknown option --durtion=1s, did you mean --duration?"},
+        {"--rule", "option --rule needs RULE"},
+        {"--rule sise=bad", "--rule: it is bad, did you mean 'size='?"},
+        {"--rule size=bad", "--rule: it is bad"},
+        {"--list raw,wat,bad", "--list: it is bad, did you mean 'war'?"},
         {"operand -z", "unknown option -z"},
         {"-fz", "unknown option -z"},
         {"--text", "option --text needs TEXT"},
@@ -142,6 +150,23 @@ static void test_errors(void)
         CU_ASSERT_EQUAL(parse(&s, words, tries[i].line, &error), BT_USAGE);
         CU_ASSERT_STRING_EQUAL(error.message, tries[i].message);
     }
+}
+
+static void test_words(void)
+{
+    const struct option_row list = {OPTION_CALL, 0, "list", "LIST , raw war", "", 0, NULL};
+    const struct option_row none = {OPTION_TEXT, 0, "text", "TEXT", "", 0, NULL};
+    const char *words = list.argument;
+    char word[OPTION_WORD_BYTES];
+    CU_ASSERT_TRUE(options_is_list(&list));
+    CU_ASSERT_FALSE(options_is_list(&none));
+    CU_ASSERT_STRING_EQUAL(options_word(&words, word), "LIST");
+    CU_ASSERT_STRING_EQUAL(options_word(&words, word), "raw");
+    CU_ASSERT_STRING_EQUAL(options_word(&words, word), "war");
+    CU_ASSERT_PTR_NULL(options_word(&words, word));
+    struct bt_error error;
+    CU_ASSERT_EQUAL(options_wrong_word(&list, "list", "rav", &error), BT_USAGE);
+    CU_ASSERT_STRING_EQUAL(error.message, "--list: 'rav' is not raw or war, did you mean 'raw'?");
 }
 
 static void test_many_rows(void)
@@ -166,6 +191,7 @@ static const struct test_case cases[] = {
     {"operands after two dashes", test_operands_after_two_dashes},
     {"help", test_help},
     {"errors", test_errors},
+    {"words of arguments", test_words},
     {"more than 64 options", test_many_rows},
     {NULL, NULL}};
 TEST_SUITE(options, cases)

@@ -1,6 +1,6 @@
 #include "tools/dcfg/graph/find_routine.h"
 
-#include "tools/common/edit_distance.h"
+#include "formats/base/edit_distance.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 #include "tools/wet/slice/slice_where.h"
 
+#include "formats/base/edit_distance.h"
 #include "formats/base/printable.h"
 #include "formats/base/quantity.h"
-#include "tools/common/edit_distance.h"
 
 #include <inttypes.h>
 #include <string.h>

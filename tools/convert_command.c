@@ -2,10 +2,13 @@
 
 #include "formats/base/power.h"
 #include "formats/base/printable.h"
-#include "formats/base/quantity.h"
 #include "formats/foreign/trace_format.h"
 #include "tools/common/overwrite.h"
+#include "tools/convert_limits.h"
 #include "tools/input/record_input.h"
+#include "tools/symbols/champsim_code.h"
+#include "tools/symbols/image_list.h"
+#include "tools/symbols/image_times.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +22,9 @@ struct convert_settings {
     uint64_t object_size;
     struct foreign_options options;
     bool time_unit_given;
+    bool quiet;
+    const char *modules;
+    struct images *images;              /* those of --image so far */
     struct record_input_settings input; /* how the input is read */
 };
 
@@ -52,6 +58,12 @@ static int take_time_unit(void *settings, const char *argument, struct bt_error 
                    argument);
 }
 
+static int take_image(void *settings, const char *argument, struct bt_error *error)
+{
+    struct convert_settings *convert = settings;
+    return images_add(convert->images, argument, error);
+}
+
 static const struct option_row convert_options[] = {
     {OPTION_TEXT, 't', "to", "FORMAT " TRACE_FORMAT_NAMES,
      "format of OUT (default: by the name of OUT)", offsetof(struct convert_settings, to), NULL},
@@ -70,6 +82,13 @@ static const struct option_row convert_options[] = {
      offsetof(struct convert_settings, object_size), NULL},
     {OPTION_CALL, 0, "time-unit", "UNIT s ms us ns tick",
      "libCacheSim: s, ms, us, ns or tick (default: s; tick without a clock)", 0, take_time_unit},
+    {OPTION_CALL, 0, "image", "ELF[@LOAD]",
+     "champsim: a program that was executed, and its load address: registers and branches", 0,
+     take_image},
+    {OPTION_TEXT, 0, "modules", "FILE", "champsim: the images that bustap exec --modules listed",
+     offsetof(struct convert_settings, modules), NULL},
+    {OPTION_FLAG, 'q', "quiet", NULL, "do not report what OUT cannot hold",
+     offsetof(struct convert_settings, quiet), NULL},
     {OPTION_FLAG, 0, "wrap", NULL, "use the low 32 bits of addresses above 4 GiB in IN",
      offsetof(struct convert_settings, options.wrap), NULL},
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
@@ -111,6 +130,7 @@ struct conversion {
     const struct trace_format *format;
     struct record_input *input;
     struct sink *sink;
+    unsigned held;     /* what the inputs hold, enum trace_format_content */
     uint64_t clock_hz; /* clock of the first trace */
     bool other_clocks; /* a later trace has another clock */
     struct foreign_loss loss;
@@ -122,19 +142,12 @@ static void report_loss(const struct conversion *conversion)
     const struct foreign_loss *loss = &conversion->loss;
     const char *name = conversion->format->name;
     char text[FOREIGN_LOSS_BYTES];
-    char number[QUANTITY_TEXT_BYTES];
     for (int reason = 0; reason < FOREIGN_REASONS; reason++)
         if (foreign_loss_sentence(text, loss, (enum foreign_reason)reason, name))
             fprintf(stderr, "bustap: %s\n", PRINTABLE(text));
     if (conversion->other_clocks)
         fprintf(stderr, "bustap: the traces have different clocks: ticks of all are taken for "
                         "those of the first\n");
-    const char *without = conversion->format->without;
-    if (without && conversion->settings->options.sizes)
-        without += strlen("size, ");
-    if (without && loss->written > 0)
-        fprintf(stderr, "bustap: requests without their %s: %s (%s cannot represent them)\n",
-                without, quantity_text(number, loss->written), name);
 }
 
 /* Ticks per second of the current trace; 0: unknown. */
@@ -145,7 +158,8 @@ static uint64_t clock_now(const struct conversion *conversion)
 }
 
 /* Begins OUT with the clock of the first trace. */
-static int begin(struct conversion *conversion, bool any, struct bt_error *error)
+static int begin(struct conversion *conversion, bool any, const struct batch *first,
+                 struct bt_error *error)
 {
     const struct convert_settings *settings = conversion->settings;
     struct foreign_options options = settings->options;
@@ -156,6 +170,9 @@ static int begin(struct conversion *conversion, bool any, struct bt_error *error
                        "the trace has no clock, which --time-unit needs: only tick is possible");
     if (!settings->time_unit_given)
         options.time_unit = options.clock_hz > 0;
+    if (any && !settings->quiet)
+        convert_limits_print(conversion->format, &options, conversion->held, first,
+                             record_input_info(conversion->input), stderr);
     return trace_format_create(&conversion->sink, conversion->format, settings->output, &options,
                                &conversion->loss, error);
 }
@@ -163,9 +180,9 @@ static int begin(struct conversion *conversion, bool any, struct bt_error *error
 /* Reads and writes all records. */
 static int transfer_all(struct conversion *conversion, struct bt_error *error)
 {
-    const struct batch *batch;
+    const struct batch *batch = NULL;
     int more = record_input_next(conversion->input, &batch, error);
-    int result = more < 0 ? more : begin(conversion, more == 1, error);
+    int result = more < 0 ? more : begin(conversion, more == 1, batch, error);
     while (result == 0 && more == 1) {
         conversion->other_clocks |= clock_now(conversion) != conversion->clock_hz;
         result = sink_put(conversion->sink, batch, error);
@@ -197,36 +214,74 @@ static int convert(struct conversion *conversion, const struct input_paths *path
     if (result == 0)
         result = record_input_open(&conversion->input, paths->count, (char **)paths->paths, &input,
                                    &error);
+    conversion->held = convert_limits_held(settings->from, paths);
     if (result == 0)
         result = transfer_all(conversion, &error);
     trace_format_discard(conversion->sink);
     int status = record_input_close(conversion->input);
-    if (result == 0)
+    if (result == 0 && !settings->quiet)
         report_loss(conversion);
-    else if (result != BT_CLOSED && command_failure(&error) > status)
+    else if (result < 0 && result != BT_CLOSED && command_failure(&error) > status)
         status = bt_exit_status(result);
     return status;
 }
 
-static int convert_main(struct invocation *call)
+/* Checks the options and converts. */
+static int convert_checked(struct invocation *call, struct convert_settings *settings)
 {
-    struct convert_settings settings = {.object_size = 64};
-    struct conversion conversion = {.settings = &settings};
+    struct conversion conversion = {.settings = settings};
     struct bt_error error;
-    int status;
-    if (!command_options(call, &settings, &status))
-        return status;
-    if (!settings.output)
+    if (!settings->output)
         return command_usage(call, "where the trace goes to is not said: -o OUT");
-    if (take_format(&conversion.format, &settings, &error) < 0 ||
-        take_object_size(&settings, &error) < 0 ||
-        (settings.from && !trace_format_find(settings.from, &error)))
+    if (take_format(&conversion.format, settings, &error) < 0 ||
+        take_object_size(settings, &error) < 0 ||
+        (settings->from && !trace_format_find(settings->from, &error)))
         return command_usage(call, "%s", error.message);
-    if (settings.options.sizes && !(conversion.format->choices & TRACE_FORMAT_SIZES))
+    if (settings->options.code && conversion.format->encoder != &champsim_encoder)
+        return command_usage(call, "--image and --modules are for champsim: %s holds no registers",
+                             conversion.format->name);
+    if (settings->options.sizes && !(conversion.format->choices & TRACE_FORMAT_SIZES))
         return command_usage(call, "--sizes is for din: %s has one form", conversion.format->name);
     struct input_paths paths;
     input_paths_take(&paths, call->count, call->arguments);
     return convert(&conversion, &paths);
+}
+
+/* Reads the code that the options name. */
+static int take_code(struct convert_settings *settings, struct champsim_code **code,
+                     struct bt_error *error)
+{
+    int result =
+        settings->modules ? image_list_read(settings->images, settings->modules, error) : 0;
+    if (result == 0 && images_count(settings->images) > 0)
+        result = images_separate(settings->images, error);
+    if (result < 0 || images_count(settings->images) == 0)
+        return result;
+    *code = champsim_code_new(settings->images, error);
+    if (!*code)
+        return error->code;
+    settings->options.code = champsim_code_foreign(*code);
+    return 0;
+}
+
+static int convert_main(struct invocation *call)
+{
+    struct convert_settings settings = {.object_size = 64, .images = images_new(NULL)};
+    struct champsim_code *code = NULL;
+    struct bt_error error;
+    int status;
+    if (!settings.images)
+        return command_no_memory();
+    images_allow_times(settings.images);
+    if (command_options(call, &settings, &status)) {
+        if (take_code(&settings, &code, &error) < 0)
+            status = command_failure(&error);
+        else
+            status = convert_checked(call, &settings);
+    }
+    champsim_code_free(code);
+    images_free(settings.images);
+    return status;
 }
 
 const struct command convert_command = {
@@ -235,9 +290,11 @@ const struct command convert_command = {
     .summary = "convert traces to and from the formats of other programs",
     .details = "Reads captures and traces of other programs and writes them as one trace in "
                "another format; bustap-convert(1) lists the formats. What the output format "
-               "cannot hold is left out, counted and reported. Without IN, or if it is -, "
+               "cannot hold is reported before the conversion begins, left out, and counted. "
+               "Without IN, or if it is -, "
                "standard input is read, as captures or BYU records unless --from names another "
                "format.",
     .options = convert_options,
+    .print_more = convert_limits_table,
     .run = convert_main,
     .group = NULL};

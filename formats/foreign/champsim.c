@@ -2,17 +2,14 @@
 
 #include <string.h>
 
-#define DESTINATIONS         2u
-#define SOURCES              4u
+#define DESTINATIONS         CHAMPSIM_DESTINATIONS
+#define SOURCES              CHAMPSIM_SOURCES
 #define BRANCH_OFFSET        8u
 #define TAKEN_OFFSET         9u
 #define DESTINATION_REGISTER 10u
 #define SOURCE_REGISTER      12u
 #define DESTINATION_MEMORY   16u
 #define SOURCE_MEMORY        32u
-
-#define REGISTER_FLAGS               25u
-#define REGISTER_INSTRUCTION_POINTER 26u
 
 #define SIZE_UNTOLD 4u
 #define AHEAD       8u /* records examined for the size of an instruction */
@@ -87,6 +84,82 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
 const struct foreign_decoder champsim_decoder = {
     .sizes_estimated = true, .state_bytes = sizeof(struct champsim_reader), .decode = decode};
 
+/* --- registers --- */
+
+bool champsim_add_register(uint8_t *registers, unsigned count, uint8_t number)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (registers[i] == 0)
+            registers[i] = number;
+        if (registers[i] == number)
+            return true;
+    }
+    return false;
+}
+
+/* Puts count registers before those of an array of `room` that are none of the three special ones.
+ * Returns whether there are others. */
+static bool put_special(uint8_t *registers, unsigned room, const uint8_t *special, unsigned count,
+                        bool *more)
+{
+    uint8_t others[SOURCES] = {0};
+    unsigned kept = 0;
+    for (unsigned i = 0; i < room; i++)
+        if (registers[i] != 0 && registers[i] != CHAMPSIM_STACK_POINTER &&
+            registers[i] != CHAMPSIM_FLAGS && registers[i] != CHAMPSIM_INSTRUCTION_POINTER)
+            others[kept++] = registers[i];
+    *more |= kept > room - count;
+    memset(registers, 0, room);
+    memcpy(registers, special, count);
+    memcpy(registers + count, others, kept < room - count ? kept : room - count);
+    return kept > 0;
+}
+
+void champsim_add_branch(struct champsim_instruction *instruction)
+{
+    /* the special registers that are written and read, and whether others may be read */
+    static const struct {
+        uint8_t written[2], read[2];
+        uint8_t writes, reads;
+        bool other;
+    } rules[] = {
+        [CHAMPSIM_JUMP] = {{CHAMPSIM_INSTRUCTION_POINTER}, {CHAMPSIM_INSTRUCTION_POINTER}, 1, 1, 0},
+        [CHAMPSIM_INDIRECT_JUMP] = {{CHAMPSIM_INSTRUCTION_POINTER}, {0}, 1, 0, 1},
+        [CHAMPSIM_CONDITIONAL] = {{CHAMPSIM_INSTRUCTION_POINTER},
+                                  {CHAMPSIM_INSTRUCTION_POINTER, CHAMPSIM_FLAGS},
+                                  1,
+                                  2,
+                                  0},
+        [CHAMPSIM_CALL] = {{CHAMPSIM_INSTRUCTION_POINTER, CHAMPSIM_STACK_POINTER},
+                           {CHAMPSIM_INSTRUCTION_POINTER, CHAMPSIM_STACK_POINTER},
+                           2,
+                           2,
+                           0},
+        [CHAMPSIM_INDIRECT_CALL] = {{CHAMPSIM_INSTRUCTION_POINTER, CHAMPSIM_STACK_POINTER},
+                                    {CHAMPSIM_INSTRUCTION_POINTER, CHAMPSIM_STACK_POINTER},
+                                    2,
+                                    2,
+                                    1},
+        [CHAMPSIM_RETURN] = {{CHAMPSIM_INSTRUCTION_POINTER, CHAMPSIM_STACK_POINTER},
+                             {CHAMPSIM_STACK_POINTER},
+                             2,
+                             1,
+                             0},
+    };
+    unsigned kind = instruction->branch;
+    if (kind == CHAMPSIM_PLAIN)
+        return;
+    put_special(instruction->destinations, DESTINATIONS, rules[kind].written, rules[kind].writes,
+                &instruction->more_registers);
+    bool found = put_special(instruction->sources, SOURCES, rules[kind].read, rules[kind].reads,
+                             &instruction->more_registers);
+    uint8_t *rest = instruction->sources + rules[kind].reads;
+    if (rules[kind].other && !found)
+        *rest = CHAMPSIM_LOADED;
+    else if (!rules[kind].other)
+        memset(rest, 0, SOURCES - rules[kind].reads);
+}
+
 /* --- writing --- */
 
 struct champsim_writer {
@@ -95,7 +168,10 @@ struct champsim_writer {
     bool waiting;     /* an instruction is pending until the next fetch */
     uint32_t next_ip; /* address after it, if its size is known */
     bool sized;
-    unsigned reads, writes; /* its number of addresses */
+    unsigned reads, writes;          /* its number of addresses */
+    const struct foreign_code *code; /* NULL: unknown */
+    bool known;                      /* the pending instruction is in the code: */
+    struct champsim_instruction decoded;
     uint8_t instruction[CHAMPSIM_BYTES];
 };
 
@@ -109,17 +185,42 @@ static int begin(void *state, const struct foreign_options *options, struct text
     (void)error;
     champsim->chosen = options->one_processor;
     champsim->processor = options->processor;
+    champsim->code = options->code;
     return 0;
 }
 
-/* Registers by which ChampSim recognises a conditional branch. */
+static void put_registers(uint8_t *instruction, const struct champsim_instruction *decoded)
+{
+    memcpy(instruction + DESTINATION_REGISTER, decoded->destinations, DESTINATIONS);
+    memcpy(instruction + SOURCE_REGISTER, decoded->sources, SOURCES);
+}
+
+/* Writes a branch of unknown kind. */
 static void make_branch(uint8_t *instruction)
 {
+    struct champsim_instruction branch = {.branch = CHAMPSIM_CONDITIONAL};
+    champsim_add_branch(&branch);
     instruction[BRANCH_OFFSET] = 1;
     instruction[TAKEN_OFFSET] = 1;
-    instruction[DESTINATION_REGISTER] = REGISTER_INSTRUCTION_POINTER;
-    instruction[SOURCE_REGISTER] = REGISTER_INSTRUCTION_POINTER;
-    instruction[SOURCE_REGISTER + 1] = REGISTER_FLAGS;
+    put_registers(instruction, &branch);
+}
+
+/* Completes the pending instruction's last record; next is the next fetch, NULL at the end. */
+static void complete(struct champsim_writer *champsim, const struct record *next)
+{
+    const struct champsim_instruction *decoded = &champsim->decoded;
+    uint8_t *instruction = champsim->instruction;
+    if (!champsim->known) {
+        if (next && champsim->sized && next->address != champsim->next_ip)
+            make_branch(instruction);
+        return;
+    }
+    put_registers(instruction, decoded);
+    instruction[BRANCH_OFFSET] = decoded->branch != CHAMPSIM_PLAIN;
+    instruction[TAKEN_OFFSET] =
+        decoded->branch == CHAMPSIM_CONDITIONAL
+            ? next && next->address == bytes_get32(instruction) + decoded->distance
+            : decoded->branch != CHAMPSIM_PLAIN;
 }
 
 static char *put_instruction(struct champsim_writer *champsim, char *out)
@@ -136,29 +237,54 @@ static void start_instruction(struct champsim_writer *champsim, uint32_t ip)
     champsim->reads = champsim->writes = 0;
 }
 
-static char *take_fetch(struct champsim_writer *champsim, char *out, const struct record *record)
+/* Decodes the instruction that a fetch begins. */
+static void decode_fetch(struct champsim_writer *champsim, const struct record *record,
+                         uint64_t tick, struct foreign_loss *loss)
+{
+    const struct champsim_instruction *decoded =
+        champsim->code->find(champsim->code->context, tick, record->address);
+    /* a fetch of another size is none of this instruction: a bus fetches lines */
+    champsim->known = decoded && (record->size == 0 || record->size == decoded->size);
+    if (champsim->known)
+        champsim->decoded = *decoded;
+    loss->count[FOREIGN_CODE] += !champsim->known;
+    loss->count[FOREIGN_REGISTERS] += champsim->known && decoded->more_registers;
+}
+
+static char *take_fetch(struct champsim_writer *champsim, char *out, const struct record *record,
+                        uint64_t tick, struct foreign_loss *loss)
 {
     if (champsim->waiting) {
-        if (champsim->sized && record->address != champsim->next_ip)
-            make_branch(champsim->instruction);
+        complete(champsim, record);
         out = put_instruction(champsim, out);
     }
     start_instruction(champsim, record->address);
     champsim->waiting = true;
     champsim->sized = record->size > 0;
     champsim->next_ip = record->address + record->size;
+    if (champsim->code)
+        decode_fetch(champsim, record, tick, loss);
     return out;
+}
+
+/* The number of addresses that a record of the pending instruction holds. */
+static unsigned address_room(const struct champsim_writer *champsim, bool write)
+{
+    const struct champsim_instruction *decoded = &champsim->decoded;
+    unsigned once = !champsim->known ? 0 : write ? decoded->writes : decoded->reads;
+    return once > 0 ? once : write ? DESTINATIONS : SOURCES;
 }
 
 static char *take_data(struct champsim_writer *champsim, char *out, const struct record *record)
 {
     bool write = record->type == REQUEST_MEMWRITE;
     unsigned *used = write ? &champsim->writes : &champsim->reads;
-    if (*used == (write ? DESTINATIONS : SOURCES)) {
+    if (*used == address_room(champsim, write)) {
         uint32_t ip = bytes_get32(champsim->instruction);
+        if (champsim->known && champsim->decoded.branch == CHAMPSIM_PLAIN)
+            put_registers(champsim->instruction, &champsim->decoded);
         out = put_instruction(champsim, out);
         start_instruction(champsim, ip);
-        used = write ? &champsim->writes : &champsim->reads;
     }
     bytes_put64(champsim->instruction + (write ? DESTINATION_MEMORY : SOURCE_MEMORY) + *used * 8,
                 record->address);
@@ -166,28 +292,38 @@ static char *take_data(struct champsim_writer *champsim, char *out, const struct
     return out;
 }
 
+static enum foreign_reason reason_of(struct champsim_writer *champsim, const struct record *record)
+{
+    enum foreign_reason reason = foreign_reason_of(record->type);
+    bool fetch = record->type == REQUEST_FETCH;
+    if (reason != FOREIGN_REASONS)
+        return reason;
+    if (!champsim->chosen && fetch) {
+        champsim->chosen = true;
+        champsim->processor = record->processor;
+    }
+    if (champsim->chosen && record->processor != champsim->processor)
+        return FOREIGN_PROCESSOR;
+    if (!fetch && !champsim->waiting)
+        return FOREIGN_NO_FETCH;
+    return !fetch && record->address == 0 ? FOREIGN_ADDRESS : FOREIGN_REASONS;
+}
+
 static char *encode(void *state, char *out, const struct foreign_run *run,
                     struct foreign_loss *loss, struct bt_error *error)
 {
     struct champsim_writer *champsim = state;
+    uint64_t tick = run->tick;
     (void)error;
     for (const struct record *r = run->records; r < run->records + run->count; r++) {
-        enum foreign_reason reason = foreign_reason_of(r->type);
-        if (reason == FOREIGN_REASONS && !champsim->chosen && r->type == REQUEST_FETCH) {
-            champsim->chosen = true;
-            champsim->processor = r->processor;
-        }
-        if (reason == FOREIGN_REASONS && champsim->chosen && r->processor != champsim->processor)
-            reason = FOREIGN_PROCESSOR;
-        else if (reason == FOREIGN_REASONS && r->type != REQUEST_FETCH && !champsim->waiting)
-            reason = FOREIGN_NO_FETCH;
-        else if (reason == FOREIGN_REASONS && r->type != REQUEST_FETCH && r->address == 0)
-            reason = FOREIGN_ADDRESS;
+        tick += r > run->records ? r->time : 0;
+        enum foreign_reason reason = reason_of(champsim, r);
         if (reason != FOREIGN_REASONS) {
             loss->count[reason]++;
             continue;
         }
-        out = r->type == REQUEST_FETCH ? take_fetch(champsim, out, r) : take_data(champsim, out, r);
+        out = r->type == REQUEST_FETCH ? take_fetch(champsim, out, r, tick, loss)
+                                       : take_data(champsim, out, r);
         loss->count[FOREIGN_INVALIDATE] += r->type == REQUEST_MEMREADINV;
         loss->written++;
     }
@@ -197,10 +333,11 @@ static char *encode(void *state, char *out, const struct foreign_run *run,
 static int finish(void *state, struct text_writer *writer, struct foreign_loss *loss,
                   struct bt_error *error)
 {
-    const struct champsim_writer *champsim = state;
+    struct champsim_writer *champsim = state;
     (void)loss;
     if (!champsim->waiting)
         return 0;
+    complete(champsim, NULL);
     return text_writer_put(writer, (const char *)champsim->instruction, CHAMPSIM_BYTES, error);
 }
 

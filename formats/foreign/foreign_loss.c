@@ -27,6 +27,9 @@ static const struct {
     [FOREIGN_LOSS_MARK] = {"losses of requests no longer marked", "%s cannot mark them"},
     [FOREIGN_CHOSEN] = {"chosen gaps no longer marked", "%s cannot mark them"},
     [FOREIGN_EVENT] = {"signals and new threads no longer marked", "%s cannot mark them"},
+    [FOREIGN_CODE] = {"instructions without registers, whose code is in no image", NULL},
+    [FOREIGN_REGISTERS] = {"instructions with some of their registers left out",
+                           "%s has 2 written and 4 read ones"},
 };
 
 char *foreign_loss_sentence(char *text, const struct foreign_loss *loss, enum foreign_reason reason,

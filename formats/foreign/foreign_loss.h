@@ -23,6 +23,8 @@ enum foreign_reason {
     FOREIGN_LOSS_MARK,  /* losses that are no longer marked, */
     FOREIGN_CHOSEN,     /* chosen gaps that are no longer marked, */
     FOREIGN_EVENT,      /* signals and threads that are no longer marked */
+    FOREIGN_CODE,       /* fetches of unknown code, */
+    FOREIGN_REGISTERS,  /* instructions with more registers than the format has */
     FOREIGN_REASONS
 };
 

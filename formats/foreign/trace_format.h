@@ -14,15 +14,31 @@
 
 /* Members of struct foreign_options that only some formats use. */
 enum trace_format_choice {
-    TRACE_FORMAT_SIZES = 1,    /* sizes: "size" is then not missing in the format */
+    TRACE_FORMAT_SIZES = 1,    /* sizes: the format then holds them */
     TRACE_FORMAT_TIME_UNIT = 2 /* time_unit */
 };
+
+/* What a format holds of a trace. */
+enum trace_format_content {
+    TRACE_FORMAT_KIND = 1,      /* fetches, reads and writes of memory */
+    TRACE_FORMAT_INTENT = 2,    /* reads with intent to write as such */
+    TRACE_FORMAT_ALL_TYPES = 4, /* I/O, deferred replies, interrupts, special cycles */
+    TRACE_FORMAT_SIZE = 8,      /* of requests */
+    TRACE_FORMAT_ATTRIBUTE = 16,
+    TRACE_FORMAT_PROCESSOR = 32,
+    TRACE_FORMAT_TIME = 64,
+    TRACE_FORMAT_CLOCK = 128,  /* the unit of time */
+    TRACE_FORMAT_LOSS = 256,   /* lost requests, gaps, signals */
+    TRACE_FORMAT_RECORD = 127, /* all fields of a record */
+    TRACE_FORMAT_CAPTURE = 511 /* what a capture file holds */
+};
+#define TRACE_FORMAT_CONTENTS 9u
 
 struct trace_format {
     const char *name;
     const char *summary;         /* "Dinero III and IV, text" */
     const char *const *suffixes; /* of file names, with the dot; terminated by NULL */
-    const char *without;         /* the fields that the format lacks: "time"; NULL: none */
+    unsigned holds;              /* enum trace_format_content */
     const struct foreign_decoder
         *decoder; /* NULL: formats/capture/trace_reader.h reads the format */
     const struct foreign_encoder *encoder; /* NULL: the format cannot be written */

@@ -114,7 +114,7 @@ late() { # COMMAND...
         exit($? >> 8);' "$@"
 }
 for command in 'bustap -h' 'bustap cache -h' 'b2a p_1.byu.gz' 'bustap info --json p_1.byu.gz p_2.byu.gz' \
-    'bustap convert --to csv -o - p_1.byu.gz' 'bustap dcfg blocks --csv g.json' 'bustap recover p_1.byu.gz -o -' \
+    'bustap convert -q --to csv -o - p_1.byu.gz' 'bustap dcfg blocks --csv g.json' 'bustap recover p_1.byu.gz -o -' \
     'bustap dcfg expand --csv g.json --trace t.json' 'bustap mrc --csv p_1.byu.gz'; do
     $command >expected 2>/dev/null || true
     status=0

@@ -16,6 +16,8 @@ static void print_help(const struct invocation *call)
     wrap_print(command->details, 0, stdout);
     fputc('\n', stdout);
     options_help(command->options, stdout);
+    if (command->print_more)
+        command->print_more(stdout);
 }
 
 int command_usage(const struct invocation *call, const char *format, ...)

@@ -33,6 +33,7 @@ struct NAMED_FIELDS command {
     const char *summary;  /* one line, for `bustap -h` */
     const char *details;  /* some lines, for `bustap COMMAND -h` */
     const struct option_row *options;
+    void (*print_more)(FILE *out);       /* NULL, or prints what help shows after the options */
     int (*run)(struct invocation *call); /* returns the exit status */
     const struct command *const *group;  /* subcommands, terminated by NULL; or NULL */
     bool takes_signals;                  /* the signals of a signal_guard stay blocked */

@@ -22,6 +22,10 @@ static void fill_info(struct capture *capture, const uint8_t id[CAPTURE_ID_BYTES
     capture->status.running = true;
     capture->status.started_ns = capture->info.started_ns;
     capture->status.clock_hz = capture->info.clock_hz;
+    capture->status.host_filters = capture->info.host_filters;
+    memcpy(capture->status.filter, capture->info.filter, sizeof capture->info.filter);
+    memcpy(capture->status.board_filter, capture->info.board_filter,
+           sizeof capture->info.board_filter);
 }
 
 static int make_queue(struct capture *capture, struct bt_error *error)

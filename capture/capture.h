@@ -63,6 +63,10 @@ struct capture_status {
     uint64_t damaged;                /* number of BT_DATA results of the source */
     uint64_t last_tick;
     uint64_t clock_hz;
+    bool host_filters; /* the host removes what the filter excludes and the board lets pass */
+    char filter[sizeof((struct capture_info *)NULL)->filter];             /* empty: none */
+    char board_filter[sizeof((struct capture_info *)NULL)->board_filter]; /* with host_filters: the
+                                                     part that the board applies; empty: none */
     struct source_totals source;
     uint64_t gaps;        /* times that the board was disconnected or silent */
     int64_t gap_ns;       /* total length of those that have ended */

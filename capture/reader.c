@@ -253,6 +253,8 @@ static bool read_part(struct reader *reader, int timeout_ms)
     struct bt_error error = {0};
     switch (next_part(reader, &part, timeout_ms, &error)) {
     case 1:
+        if (part.count == 0 && !batch_has_loss_or_gap(&part))
+            return true; /* a filter has removed its records */
         take_part(reader, &part);
         if (reader->block && reader->block->batch.count == reader->block->batch.capacity)
             submit(reader);

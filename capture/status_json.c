@@ -39,9 +39,23 @@ static void put_source(struct json_put *json, const struct source_totals *source
     json_count(json, "seen", source->seen);
     json_count(json, "accepted", source->accepted);
     json_count(json, "filtered", source->filtered);
+    json_count(json, "removed", source->removed);
     json_count(json, "above_4gib", source->above_4gib);
     json_count(json, "undecoded", source->undecoded);
     json_count(json, "lost_bus", source->lost_bus);
+    json_put_object_end(json);
+}
+
+static void put_filter(struct json_put *json, const struct capture_status *status)
+{
+    if (!status->filter[0]) {
+        json_text_or_null(json, "filter", "");
+        return;
+    }
+    json_object(json, "filter");
+    json_text(json, "expression", status->filter);
+    json_text(json, "board", status->host_filters ? status->board_filter : status->filter);
+    json_bool(json, "host", status->host_filters);
     json_put_object_end(json);
 }
 
@@ -86,6 +100,7 @@ void status_json_put(struct json_put *json, const struct capture_status *status)
         json_count(json, "switches", status->switches);
     }
     json_text_or_null(json, "absent", status->absent.code ? status->absent.message : "");
+    put_filter(json, status);
     put_source(json, &status->source);
     json_count(json, "clock_hz", status->clock_hz);
     json_count(json, "last_tick", status->last_tick);

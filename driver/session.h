@@ -15,7 +15,8 @@ struct session;
 
 struct session_settings {
     struct filter filter;
-    const char *filter_text; /* as the user wrote it, for the capture's header; may be NULL */
+    const char *filter_text; /* the whole filter, of which `filter` may be a part, as the user wrote
+                                it; for the capture's header; may be NULL */
     enum wire_packing packing;
     uint32_t flush_us; /* see wire_configuration */
     uint32_t heartbeat_ms;

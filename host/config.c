@@ -6,7 +6,7 @@
 #include "driver/boards.h"
 #include "formats/base/quantity.h"
 #include "formats/base/suggestion.h"
-#include "formats/record/filter_text.h"
+#include "formats/record/expression.h"
 #include "formats/text/ini.h"
 
 #include <errno.h>
@@ -108,8 +108,12 @@ static int set_queue(struct config_capture *capture, const char *value, struct b
 
 static int set_filter(struct config_capture *capture, const char *value, struct bt_error *error)
 {
+    struct expression *expression = NULL;
     int result = copy_text(capture->filter, sizeof capture->filter, value, error);
-    return result < 0 ? result : filter_parse(&capture->session.filter, value, error);
+    if (result == 0)
+        result = expression_parse(&expression, value, NULL, error);
+    expression_free(expression);
+    return result;
 }
 
 /* The index of value in a list of words that ends with NULL, or BT_USAGE. */

@@ -18,7 +18,7 @@
 struct config_capture {
     char name[CONFIG_NAME_BYTES];
     char board[CONFIG_BOARD_BYTES];  /* a board specification, driver/boards.h */
-    char filter[256];                /* as written; session.filter has it parsed */
+    char filter[256];                /* a valid expression; empty: none */
     struct session_settings session; /* filter_text is NULL: use filter above */
     struct capture_settings settings;
     bool automatic;   /* starts with the daemon */

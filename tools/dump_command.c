@@ -1,9 +1,10 @@
 #include "tools/common/commands.h"
 
+#include "formats/base/grow.h"
 #include "formats/base/printable.h"
 #include "formats/capture/capture_file.h"
-#include "formats/record/filter_text.h"
 #include "formats/record/record_text.h"
+#include "tools/common/filter_option.h"
 #include "tools/common/output.h"
 #include "tools/input/captures.h"
 #include "tools/input/gaps.h"
@@ -20,15 +21,15 @@ struct dump_settings {
     bool csv, json;
     struct input_trace_settings reading;
     uint64_t skip, count;
-    bool filtered;
-    struct filter filter;
+    struct expression *filter; /* NULL: none */
 };
 
 static int take_filter(void *settings, const char *argument, struct bt_error *error)
 {
     struct dump_settings *dump = settings;
-    dump->filtered = true;
-    return filter_parse(&dump->filter, argument, error);
+    expression_free(dump->filter);
+    dump->filter = NULL;
+    return filter_option_parse(&dump->filter, argument, NULL, error);
 }
 
 static const struct option_row dump_options[] = {
@@ -48,8 +49,9 @@ struct dump {
     struct output *output;
     struct input_report report;
     enum record_text form;
-    bool filtered;
-    struct filter filter;
+    struct expression *filter; /* NULL: none */
+    uint64_t *selected;        /* bits of a batch */
+    size_t selected_capacity;
     struct loss lost;       /* losses of the path being read */
     uint64_t places;        /* number of batches with a loss */
     struct trace_set files; /* files with a header so far; only path and info are set */
@@ -80,15 +82,28 @@ static int dump_run(struct dump *dump, const struct record *records, size_t coun
     return 0;
 }
 
+/* Whether record i of the batch matches the filter. */
+static bool is_selected(const struct dump *dump, size_t i)
+{
+    return dump->selected[i / 64] >> i % 64 & 1;
+}
+
 /* Prints the records of a batch that match the filter, one run of successive records at a time. */
 static int dump_matching(struct dump *dump, const struct batch *batch, struct bt_error *error)
 {
     uint64_t tick = batch->first_tick;
+    uint64_t *selected = grow_array(dump->selected, &dump->selected_capacity, batch->count / 64 + 1,
+                                    sizeof *selected);
+    if (!selected)
+        return bt_fail(error, BT_MEMORY, "no memory for a filter");
+    dump->selected = selected;
+    if (expression_select(dump->filter, batch, batch->first_index, selected) == 0)
+        return 0;
     size_t i = 0;
     while (i < batch->count) {
         size_t start = i;
         uint64_t start_tick = tick;
-        while (i < batch->count && filter_match(&dump->filter, &batch->records[i])) {
+        while (i < batch->count && is_selected(dump, i)) {
             i++;
             tick += i < batch->count ? batch->records[i].time : 0;
         }
@@ -128,9 +143,9 @@ static int dump_batch(struct dump *dump, const struct batch *batch, struct bt_er
         loss_add(&dump->lost, &batch->lost);
         dump->places++;
     }
-    int result = dump->filtered ? dump_matching(dump, batch, error)
-                                : dump_run(dump, batch->records, batch->count, batch->first_index,
-                                           batch->first_tick, error);
+    int result = dump->filter ? dump_matching(dump, batch, error)
+                              : dump_run(dump, batch->records, batch->count, batch->first_index,
+                                         batch->first_tick, error);
     /* print records as they are read, also from a slow pipe */
     return result < 0 ? result : output_flush(dump->output, error);
 }
@@ -171,6 +186,11 @@ static void report_missing(struct dump *dump)
     }
 }
 
+static int set_clock(struct dump *dump, const struct capture_info *info, struct bt_error *error)
+{
+    return dump->filter ? expression_clock(dump->filter, info ? info->clock_hz : 0, error) : 0;
+}
+
 /* Prints the records of the input and reports errors in it. Decreases *left by the number of
  * records. 0, or a negative code if printing failed. */
 static int dump_input(struct dump *dump, struct record_input *input, uint64_t *left,
@@ -182,6 +202,8 @@ static int dump_input(struct dump *dump, struct record_input *input, uint64_t *l
     while ((more = record_input_next(input, &batch, &broken)) > 0) {
         if (more == RECORD_INPUT_FILE) {
             note_header(dump, record_input_info(input));
+            if (set_clock(dump, record_input_info(input), error) < 0)
+                return error->code;
             continue;
         }
         *left -= batch->count;
@@ -263,7 +285,6 @@ static int dump_main(struct invocation *call)
     struct dump dump = {.form = settings.csv    ? RECORD_TEXT_CSV
                                 : settings.json ? RECORD_TEXT_JSON
                                                 : RECORD_TEXT_B2A,
-                        .filtered = settings.filtered,
                         .filter = settings.filter};
     dump.output = output_new(STDOUT_FILENO, "standard output", &error);
     if (!dump.output)
@@ -273,6 +294,8 @@ static int dump_main(struct invocation *call)
     status = dump_files(&dump, &settings, &paths, &error);
     output_free(dump.output);
     trace_set_free(&dump.files);
+    expression_free(settings.filter);
+    free(dump.selected);
     return status;
 }
 

@@ -5,6 +5,7 @@
 #include "capture/exec/kernel/process.h"
 #include "formats/base/printable.h"
 #include "formats/base/standard_streams.h"
+#include "formats/record/expression.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +22,7 @@
 #define CALL_TEXT   80
 #define CALL_FORM   "%d,%d,%ld,%c"
 #define CALL_FIELDS 4
+#define SELECTED    4096u   /* records to which the filter is applied at a time */
 #define CLAIM_NS    5000000 /* interval of tries to claim a lane */
 
 /* The argument `call` of the other bustap, in CALL_FORM: descriptors of the lanes and of the
@@ -37,6 +39,9 @@ struct exec_inside {
     struct exec_user user;
     struct record_ring *rings[THREADS]; /* by thread; without `each` only the first */
     bool filters;                       /* records may be left out */
+    struct expression *expression;      /* the filter; NULL: none */
+    uint64_t indices[THREADS];          /* by thread: number of records so far, kept or not */
+    uint64_t ticks[THREADS];            /* and their time */
     uint32_t times[THREADS];            /* time of the records left out since the ring's last */
     bool elsewhere[THREADS];            /* the thread's instruction is not selected */
     bool gaps[THREADS];                 /* a gap precedes the thread's next record */
@@ -60,7 +65,8 @@ struct exec_inside {
  */
 
 /* Whether a record is kept. Reads and writes belong to the preceding fetch. */
-static bool is_wanted(struct exec_inside *inside, unsigned thread, const struct record *record)
+static bool is_wanted(struct exec_inside *inside, unsigned thread, const struct record *record,
+                      bool selected)
 {
     const struct exec_orders *orders = inside->orders;
     if (orders->code[0]) {
@@ -70,9 +76,8 @@ static bool is_wanted(struct exec_inside *inside, unsigned thread, const struct 
         if (inside->elsewhere[thread])
             return false;
     }
-    return !(orders->only_data && record->type == REQUEST_FETCH) &&
-           !(orders->only_fetch && record->type != REQUEST_FETCH) &&
-           (!orders->filters || filter_match(&orders->filter, record));
+    return selected && !(orders->only_data && record->type == REQUEST_FETCH) &&
+           !(orders->only_fetch && record->type != REQUEST_FETCH);
 }
 
 /* Gives the event of a processor to its first fetch. The records are of one processor. */
@@ -105,17 +110,35 @@ static void drop_event(struct exec_inside *inside, const struct record *record)
         inside->events[record->processor] = EVENT_THREAD;
 }
 
+/* Applies the expression to at most SELECTED records of a ring: sets a bit for each that matches.
+ */
+static void select_records(struct exec_inside *inside, unsigned ring, struct record *records,
+                           size_t count, uint64_t *selected)
+{
+    const struct batch batch = {
+        .records = records, .count = count, .first_tick = inside->ticks[ring] + records[0].time};
+    expression_select(inside->expression, &batch, inside->indices[ring], selected);
+    inside->indices[ring] += count;
+    inside->ticks[ring] += records_time(records, count);
+}
+
 /* Removes records that are not kept, and adds their time to the ring's next record. Returns the
  * number kept. */
 static size_t keep_wanted(struct exec_inside *inside, unsigned ring, struct record *records,
                           size_t count)
 {
     uint32_t *time = &inside->times[ring];
+    uint64_t selected[SELECTED / 64];
     size_t kept = 0;
+    memset(selected, 0xff, sizeof selected);
     for (size_t i = 0; i < count; i++) {
         const struct record record = records[i];
+        if (inside->expression && i % SELECTED == 0)
+            select_records(inside, ring, records + i, count - i < SELECTED ? count - i : SELECTED,
+                           selected);
+        bool matches = selected[i % SELECTED / 64] >> i % 64 & 1;
         *time = record.time < UINT32_MAX - *time ? *time + record.time : UINT32_MAX;
-        if (!is_wanted(inside, record.processor, &record)) {
+        if (!is_wanted(inside, record.processor, &record, matches)) {
             drop_event(inside, &record);
             continue;
         }
@@ -483,7 +506,17 @@ static void free_inside(struct exec_inside *inside)
 {
     process_free(inside->process);
     inside->callbacks->end(inside->context);
+    expression_free(inside->expression);
     free(inside);
+}
+
+/* 0, or a negative code: an expression with times in seconds, which programs have not. */
+static int parse_filter(struct exec_inside *inside, struct bt_error *error)
+{
+    if (!inside->orders->filter[0])
+        return 0;
+    int result = expression_parse(&inside->expression, inside->orders->filter, NULL, error);
+    return result < 0 ? result : expression_clock(inside->expression, 0, error);
 }
 
 struct exec_inside *exec_inside_new(struct exec_lanes *lanes, int lane,
@@ -499,12 +532,12 @@ struct exec_inside *exec_inside_new(struct exec_lanes *lanes, int lane,
     inside->path = program->path;
     inside->follows = program->follows;
     inside->filters = inside->orders->code[0] || inside->orders->only_data ||
-                      inside->orders->filters ||
+                      inside->orders->filter[0] ||
                       (inside->orders->only_fetch && inside->orders->repetitions);
     inside->callbacks = program->callbacks;
     inside->context = program->context;
     snprintf(inside->user.command, sizeof inside->user.command, "%s", program->command);
-    if (load(inside, program, error) < 0) {
+    if (parse_filter(inside, error) < 0 || load(inside, program, error) < 0) {
         free_inside(inside);
         return NULL;
     }

@@ -7,13 +7,13 @@
 #define CAPTURE_PROGRAM_EXEC_LANES_H
 
 #include "capture/program/record_ring.h"
-#include "formats/record/filter.h"
 
 #include <sys/types.h>
 
 #define EXEC_LANES         64u /* lanes in use at the same time */
 #define EXEC_COMMAND_BYTES 64u
 #define EXEC_PLACE_BYTES   256u
+#define EXEC_FILTER_BYTES  1024u
 #define EXEC_DEBUG_BYTES   4096u
 #define EXEC_NOTE_BYTES    512u
 
@@ -31,10 +31,9 @@ struct exec_orders {
     unsigned numbers;                                     /* process_settings.numbers */
     char from[EXEC_PLACE_BYTES], until[EXEC_PLACE_BYTES]; /* empty: none */
     char code[EXEC_PLACE_BYTES];                          /* code to capture; empty: all */
-    bool filters;
-    struct filter filter;              /* of records; with `filters` */
-    unsigned debug;                    /* events to print, EXEC_DEBUG_* */
-    char debug_file[EXEC_DEBUG_BYTES]; /* where they go; empty: standard error */
+    char filter[EXEC_FILTER_BYTES];                       /* an expression; empty: every record */
+    unsigned debug;                                       /* events to print, EXEC_DEBUG_* */
+    char debug_file[EXEC_DEBUG_BYTES];                    /* where they go; empty: standard error */
 };
 
 /* The user of a lane. */

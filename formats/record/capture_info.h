@@ -7,6 +7,7 @@
 
 #include "formats/base/named_fields.h"
 #include "formats/record/batch.h"
+#include "formats/record/filter_words.h"
 
 #include <stdbool.h>
 
@@ -22,6 +23,7 @@ struct NAMED_FIELDS source_totals {
     uint64_t seen;       /* request phases on the bus */
     uint64_t accepted;   /* of those: decoded and passed by the filter */
     uint64_t filtered;   /* rejected by the filter */
+    uint64_t removed;    /* of those: by the host; not in files */
     uint64_t above_4gib; /* address needs more than 32 bits: no record can hold it */
     uint64_t undecoded;  /* reserved or unknown request encodings */
     uint64_t lost_bus;   /* of accepted: dropped because the board's queue was full */
@@ -39,6 +41,10 @@ struct capture_info {
     uint32_t keep;                /* size of the ring; 0: every file is kept */
     int64_t file_started_ns;      /* CLOCK_REALTIME at the file's start */
     uint64_t first_index;         /* index of the file's first record (or of its first loss) */
+    bool host_filters; /* not in files: the host removes what the filter excludes; a board that
+                          applies the whole filter leaves nothing to it */
+    char board_filter[FILTER_WORDS_BYTES]; /* not in files: with host_filters, the part that the
+                                              board applies; empty for none */
     bool sizes_estimated; /* not in files: the format lacks sizes; those of branches are guesses */
 };
 

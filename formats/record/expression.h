@@ -72,7 +72,8 @@ bool expression_match(const struct expression *expression, const struct record *
 /*
  * The part of the expression that a board can do: a filter that passes every record that matches,
  * of those that boards deliver (types of byutr.h, processors 0 to 7). *whole: it passes no other
- * one, so that nothing is left to the host. 0 or BT_MEMORY.
+ * one, so that nothing is left to the host. Indices count the requests that the board passes: an
+ * expression with them leaves nothing to the board. 0 or BT_MEMORY.
  */
 int expression_board_part(const struct expression *expression, struct filter *filter, bool *whole);
 

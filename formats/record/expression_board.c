@@ -150,6 +150,11 @@ static int set_ranges(struct filter *filter, struct product *product)
 
 int expression_board_part(const struct expression *expression, struct filter *filter, bool *whole)
 {
+    if (expression->has_indices) {
+        *filter = filter_all();
+        *whole = false;
+        return 0;
+    }
     struct product product = {.exact = true};
     int result = expression->root ? product_of(expression->root, &product) : set_all(&product);
     *filter = filter_all();

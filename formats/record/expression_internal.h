@@ -57,6 +57,7 @@ struct expression {
     struct expression_node *root; /* NULL: every record matches */
     bool in_seconds;              /* some times are */
     bool on_clock;                /* it has times */
+    bool has_indices;             /* it has tests of the index */
     char warning[200];            /* "": none */
 };
 

@@ -119,6 +119,7 @@ static int take_comparison(struct expression_parser *parser, bool negated,
         result = take_operator(parser, node, symbol, &comparison);
     if (result < 0)
         return result;
+    parser->expression->has_indices |= node->field == FIELD_INDEX;
     result = expression_take_values(parser, node, comparison, symbol);
     return result == 0 && negated ? negate(parser, node) : result;
 }

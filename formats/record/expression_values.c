@@ -261,7 +261,10 @@ static int take_symbol(struct expression_parser *parser, struct expression_node 
         return expression_expected(parser, "a symbol's name, in quotes if it has other characters "
                                            "than letters, digits and ._$@:~*");
     if (!parser->symbols)
-        return expression_expected(parser, "no symbol: the modules of these records are not known");
+        return bt_fail(parser->error, BT_USAGE,
+                       "filter, column %zu: symbols take the modules of an executed program, which "
+                       "are not known here: give addresses",
+                       (size_t)(start - parser->text) + 1);
     memcpy(name, from, length);
     name[length] = '\0';
     struct interval_set found = {.count = 0};

@@ -21,7 +21,8 @@ struct NAMED_FIELDS source_operations {
 
     /*
      * Fills batch (records, capacity given) and returns
-     *   1           the batch holds records, a loss, or both
+     *   1           the batch holds records, a loss, or both; or nothing, if a filter has removed
+     *               all its records
      *   0           the end of the source; totals are now final
      *   BT_TIMEOUT  nothing arrived in timeout_ms milliseconds; ask again
      *   BT_NOTE     a harmless condition to report; ask again

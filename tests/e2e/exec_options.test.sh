@@ -4,13 +4,13 @@
 set -eu
 [ -z "$NO_EXEC" ] || { echo "$NO_EXEC"; exit 77; }
 
-# refused WORDS COMMAND...: refused with status 2 and one line that contains WORDS
+# refused WORDS COMMAND...: refused with status 2 and one line that contains WORDS, perhaps after the place of a mistake
 refused() {
     local status=0 words=$1
     shift
     bustap "$@" /bin/echo ran >got 2>messages || status=$?
     [ "$status" = 2 ] || { echo "$*: status $status"; cat messages; exit 1; }
-    [ "$(wc -l <messages)" = 1 ] && grep -q -- "$words" messages || { echo "$*"; cat messages; exit 1; }
+    [ "$(grep -vc '^  ' messages)" = 1 ] && grep -q -- "$words" messages || { echo "$*"; cat messages; exit 1; }
     [ ! -s got ] || { echo "$*: the program ran"; exit 1; }
     ! ls ./*.byu.gz folder/* 2>/dev/null || { echo "$*: wrote a capture"; exit 1; }
 }

@@ -64,8 +64,7 @@ static void test_everything(void)
     CU_ASSERT_EQUAL(first->settings.rotate_every_ns, 3600000000000);
     CU_ASSERT_EQUAL(first->settings.keep, 24);
     CU_ASSERT_EQUAL(first->settings.stop_records, 5000);
-    CU_ASSERT_EQUAL(first->session.filter.types, 1);
-    CU_ASSERT_EQUAL(first->session.filter.processors, 3);
+    CU_ASSERT_STRING_EQUAL(first->filter, "type=FETCH and processor=0-1");
     CU_ASSERT_EQUAL(first->session.packing, WIRE_PLAIN);
     CU_ASSERT_EQUAL(first->settings.queue_bytes, 128u << 20);
     CU_ASSERT_EQUAL(first->settings.workers, 3);

@@ -6,9 +6,9 @@
 #include "capture/status_json.h"
 #include "formats/base/clock.h"
 #include "formats/base/printable.h"
-#include "formats/record/filter_text.h"
 #include "tools/capture/capture_options.h"
 #include "tools/capture/capture_report.h"
+#include "tools/common/filter_option.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -42,7 +42,7 @@ static int take_filter(void *settings, const char *argument, struct bt_error *er
     if (strlen(argument) > longest)
         return bt_fail(error, BT_USAGE, "the expression is too long: at most %zu bytes", longest);
     session->filter_text = argument;
-    return filter_parse(&session->filter, argument, error);
+    return filter_option_check(argument, NULL, error);
 }
 
 static int take_packing(void *settings, const char *argument, struct bt_error *error)

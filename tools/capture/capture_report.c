@@ -114,6 +114,28 @@ void capture_report_notes(struct capture_report *report, struct capture *capture
         capture_report_say(report, "%s", note);
 }
 
+/* Which part of the filter the board applied, and which the host. */
+static void say_filter(struct capture_report *report, const struct capture_status *status)
+{
+    const struct source_totals *source = &status->source;
+    if (!status->filter[0])
+        return;
+    uint64_t by_board = source->filtered - source->removed;
+    if (!status->host_filters)
+        capture_report_say(report, "filter: the board applied it, and excluded %" PRIu64 " %s",
+                           by_board, by_board == 1 ? "request" : "requests");
+    else if (!status->board_filter[0])
+        capture_report_say(report,
+                           "filter: no part of it is for a board; the host removed %" PRIu64 " %s",
+                           source->removed, source->removed == 1 ? "request" : "requests");
+    else
+        capture_report_say(report,
+                           "filter: the board applied %s, and excluded %" PRIu64
+                           " %s; the host applied the rest, and removed %" PRIu64,
+                           status->board_filter, by_board, by_board == 1 ? "request" : "requests",
+                           source->removed);
+}
+
 void capture_report_summary(struct capture_report *report, const struct capture_status *status)
 {
     char raw[WORDS_SIZE_BYTES];
@@ -125,6 +147,7 @@ void capture_report_summary(struct capture_report *report, const struct capture_
                        capture_end_name(status->end), status->records, status->files,
                        status->files == 1 ? "file" : "files", lost, lost ? " (" : "",
                        loss_text(loss, status->lost), lost ? ")" : "");
+    say_filter(report, status);
     if (status->gaps > 0)
         capture_report_say(report, "%" PRIu64 " %s, %.1f s in total: the board was disconnected",
                            status->gaps, status->gaps == 1 ? "gap" : "gaps",

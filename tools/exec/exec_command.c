@@ -4,8 +4,8 @@
 #include "capture/file_list.h"
 #include "capture/program/bus_source.h"
 #include "formats/base/quantity.h"
-#include "formats/record/filter_text.h"
 #include "tools/capture/capture_options.h"
+#include "tools/common/filter_option.h"
 #include "tools/common/own_stream.h"
 #include "tools/common/words.h"
 #include "tools/exec/exec_code.h"
@@ -40,7 +40,15 @@ static int take_filter(void *settings, const char *argument, struct bt_error *er
 {
     struct exec_settings *exec = settings;
     exec->filter = argument;
-    return filter_parse(&exec->records, argument, error);
+    if (strlen(argument) >= EXEC_FILTER_BYTES)
+        return bt_fail(error, BT_USAGE, "the expression is too long: at most %u bytes",
+                       EXEC_FILTER_BYTES - 1);
+    struct expression *expression = NULL;
+    int result = filter_option_parse(&expression, argument, NULL, error);
+    if (result == 0)
+        result = expression_clock(expression, 0, error);
+    expression_free(expression);
+    return result;
 }
 
 static int take_packing(void *settings, const char *argument, struct bt_error *error)
@@ -150,8 +158,6 @@ static struct exec_orders orders_of(const struct exec_settings *settings)
                                  .repeats = settings->region.repeats,
                                  .calls = settings->region.calls != NULL,
                                  .markers = settings->region.markers,
-                                 .filters = settings->filter != NULL,
-                                 .filter = settings->records,
                                  .quantum = settings->quantum,
                                  .numbers = settings->board ? BUS_SOURCE_AGENTS : 0};
     const struct region_options *region = &settings->region;
@@ -161,6 +167,8 @@ static struct exec_orders orders_of(const struct exec_settings *settings)
         strcpy(orders.until, region->until);
     if (settings->code)
         strcpy(orders.code, settings->code);
+    if (settings->filter)
+        strcpy(orders.filter, settings->filter);
     return orders;
 }
 

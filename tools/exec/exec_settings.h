@@ -4,7 +4,6 @@
 
 #include "capture/capture.h"
 #include "driver/session.h"
-#include "formats/record/filter.h"
 #include "tools/exec/region_options.h"
 
 struct exec_settings {
@@ -17,8 +16,7 @@ struct exec_settings {
     struct region_options region;
     uint64_t quantum;       /* instructions per turn of a thread */
     const char *code;       /* capture only this code: exec_code.h; NULL: all */
-    const char *filter;     /* text of the filter; NULL: none */
-    struct filter records;  /* the parsed filter */
+    const char *filter;     /* a valid expression; NULL: none */
     const char *modules;    /* file for the list of modules; NULL: none */
     unsigned debug;         /* events to print, EXEC_DEBUG_*; 0: none */
     const char *debug_file; /* file for these events; NULL: standard error */

@@ -1,5 +1,6 @@
 #include "formats/record/expression.h"
 
+#include "formats/record/filter_words.h"
 #include "tests/suites.h"
 #include "tests/support/expression_twin.h"
 #include "tests/support/random.h"
@@ -200,6 +201,27 @@ static void test_random(void)
     }
 }
 
+static bool same_filter(const struct filter *a, const struct filter *b)
+{
+    bool same = a->types == b->types && a->processors == b->processors &&
+                a->range_count == b->range_count && a->outside == b->outside;
+    for (unsigned i = 0; same && i < a->range_count; i++)
+        same = a->ranges[i].low == b->ranges[i].low && a->ranges[i].high == b->ranges[i].high;
+    return same;
+}
+
+/* Whether the words for a filter are an expression with that filter. */
+static bool words_mean(const struct filter *filter)
+{
+    char words[FILTER_WORDS_BYTES];
+    struct expression *expression = parse(filter_words(words, filter));
+    struct filter again;
+    bool whole;
+    CU_ASSERT_EQUAL(expression_board_part(expression, &again, &whole), 0);
+    expression_free(expression);
+    return whole && same_filter(filter, &again);
+}
+
 /* The board passes every record that matches; only those, if its part is the whole. */
 static void test_board_part(void)
 {
@@ -222,6 +244,7 @@ static void test_board_part(void)
             bool passed = filter_match(&filter, &record);
             right = right && (whole ? passed == matches : passed || !matches);
         }
+        right = right && words_mean(&filter);
         if (!right)
             printf("seed %u: %s\n", seed, text);
         CU_ASSERT_TRUE(right);
@@ -242,6 +265,26 @@ static struct filter board_part(const char *text, bool whole_expected)
     CU_ASSERT_EQUAL(whole, whole_expected);
     expression_free(expression);
     return filter;
+}
+
+static void test_words(void)
+{
+    char words[FILTER_WORDS_BYTES];
+    struct filter filter = board_part("type=FETCH|read and size=8 and addr=0x10-0x1f|5", false);
+    CU_ASSERT_STRING_EQUAL(filter_words(words, &filter),
+                           "type=FETCH|MEMREAD|MEMREADINV and address=0x5|0x10-0x1f");
+    filter = board_part("proc!=3 and type!=HALT", true);
+    CU_ASSERT_STRING_EQUAL(filter_words(words, &filter), "type!=HALT and processor!=3");
+    /* the longest */
+    filter = (struct filter){
+        .types = 0x0ff00, .processors = 0x55, .range_count = FILTER_RANGES, .outside = true};
+    for (unsigned i = 0; i < FILTER_RANGES; i++)
+        filter.ranges[i] = (struct filter_range){.low = 0xf0000000u + i * 0x1000000u,
+                                                 .high = 0xf0ffffffu + i * 0x1000000u - 1u};
+    CU_ASSERT_TRUE(words_mean(&filter));
+    CU_ASSERT_TRUE(strlen(filter_words(words, &filter)) < 300);
+    filter = filter_all();
+    CU_ASSERT_STRING_EQUAL(filter_words(words, &filter), "");
 }
 
 static void test_board_parts(void)
@@ -385,6 +428,7 @@ static const struct test_case cases[] = {{"everything", test_everything},
                                          {"random, against a twin", test_random},
                                          {"board part, random", test_board_part},
                                          {"board part", test_board_parts},
+                                         {"words of board parts", test_words},
                                          {"errors name the column", test_errors},
                                          {"hints", test_hints},
                                          {"long texts", test_long},

@@ -30,3 +30,27 @@ bustap cache --image trace.csv trace.csv >out 2>err || status=$?
 [ $status -eq 1 ] || exit 1
 [ ! -s out ] || exit 1
 grep -q 'trace.csv' err
+
+# the loop that misses
+if [ -z "${NO_EXEC-}" ]; then
+    cat >stride.c <<'C'
+int cells[1 << 16];
+int main(void)
+{
+    int sum = 0;
+    for (int round = 0; round < 3; round++)
+        for (int i = 0; i < 1 << 16; i += 16)
+            sum += cells[i]; /* 12288 misses: lines of 64 bytes, 256 KiB */
+    return sum & 1;
+}
+C
+    gcc -g -O1 -fno-tree-vectorize -static -o stride stride.c
+    bustap exec -q -o part --modules modules -- ./stride
+    # shellcheck disable=SC2046 # options
+    for by in symbol source instruction; do
+        bustap cache --by $by --rows 1 --csv $(sed 's/^/--image /' modules) part_*.byu.gz >$by.csv
+    done
+    grep -q '^main,[0-9]*,1228[0-9],' symbol.csv || { cat symbol.csv; exit 1; }
+    grep -q 'stride.c,7,main,[0-9]*,1228[0-9],' source.csv || { cat source.csv; exit 1; }
+    grep -q ',main,.*stride.c,7,[0-9]*,1228[0-9],' instruction.csv || { cat instruction.csv; exit 1; }
+fi

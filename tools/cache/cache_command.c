@@ -15,6 +15,7 @@
 
 #define IMAGES_MAX    64u
 #define LINES_DEFAULT 10u
+#define ROWS_DEFAULT  20u
 #define NOT_GIVEN     UINT32_MAX
 
 struct cache_request {
@@ -32,6 +33,8 @@ struct cache_request {
     uint32_t threads;
     uint64_t lines;
     struct tlb_settings tlb;
+    enum attribution_by by;
+    uint64_t rows;
     bool with_tlb;
     bool csv, json, classify, no_flush;
 };
@@ -98,6 +101,19 @@ static int take_compared(void *settings, const char *argument, struct bt_error *
     return result < 0 ? result : settings_text_end(text, error);
 }
 
+static int take_by(void *settings, const char *argument, struct bt_error *error)
+{
+    static const char *const names[] = {"instruction", "symbol", "source", "page"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(argument, names[i]) == 0) {
+            ((struct cache_request *)settings)->by =
+                (enum attribution_by)(ATTRIBUTE_BY_INSTRUCTION + i);
+            return 0;
+        }
+    return bt_fail(error, BT_USAGE, "can be instruction, symbol, source or page, not '%.40s'",
+                   argument);
+}
+
 static int take_tlb(void *settings, const char *argument, struct bt_error *error)
 {
     struct cache_request *request = settings;
@@ -156,6 +172,10 @@ static const struct option_row cache_options[] = {
      offsetof(struct cache_request, lines), NULL},
     {OPTION_CALL, 0, "memory-latency", "CYCLES",
      "report average access times; the levels have latency=CYCLES", 0, take_memory_latency},
+    {OPTION_CALL, 0, "by", "WHAT instruction symbol source page",
+     "list the misses by instruction, symbol or source line of the code, or by page", 0, take_by},
+    {OPTION_COUNT, 0, "rows", "N", "of these, list N (default: 20; 0: all)",
+     offsetof(struct cache_request, rows), NULL},
     {OPTION_CALL, 0, "tlb", "TLB default",
      "also simulate TLBs of two levels: 'default' or 'l1d=64,l1d-ways=4,l2=1536'", 0, take_tlb},
     {OPTION_CALL, 0, "pages", "SIZE",
@@ -189,8 +209,9 @@ struct study {
     struct sink *sink;
     void *context;
     int (*clock)(void *context, uint64_t clock_hz, struct bt_error *error);
-    struct tlb *tlb;   /* gets the records, too; or NULL */
-    uint64_t clock_hz; /* of the first trace; 0: unknown */
+    struct tlb *tlb;                 /* gets the records, too; or NULL */
+    struct attribution *attribution; /* of the simulation's misses; or NULL */
+    uint64_t clock_hz;               /* of the first trace; 0: unknown */
 };
 
 static int put_all(struct study *study, struct record_input *input, struct bt_error *error)
@@ -261,6 +282,9 @@ static int print(const struct cache_request *request, const struct cache_results
                                   .names = names,
                                   .lost = lost,
                                   .tlb = study->tlb,
+                                  .attribution = study->attribution,
+                                  .by = request->by,
+                                  .rows = (size_t)request->rows,
                                   .clock_hz = study->clock_hz,
                                   .lines = (size_t)request->lines};
     if (results->all_warm)
@@ -270,6 +294,14 @@ static int print(const struct cache_request *request, const struct cache_results
                           : cache_report_text(&report, stdout, error);
 }
 
+static int attribute(struct attribution **attribution, const struct cache_request *request,
+                     struct simulation *simulation, struct bt_error *error)
+{
+    *attribution = attribution_new(
+        request->by == ATTRIBUTE_BY_PAGE ? ATTRIBUTE_PAGES : ATTRIBUTE_INSTRUCTIONS, error);
+    return *attribution ? simulation_attribute(simulation, *attribution, error) : error->code;
+}
+
 /* Returns the exit status, or a negative error code. */
 static int simulate(const struct cache_request *request, const struct invocation *call,
                     struct cluster *cluster, struct bt_error *error)
@@ -277,6 +309,7 @@ static int simulate(const struct cache_request *request, const struct invocation
     bool first = cluster_rank(cluster) == 0;
     struct simulation *simulation = NULL;
     struct tlb *tlb = NULL;
+    struct attribution *attribution = NULL;
     struct address_names *names = NULL;
     struct cache_results results = {.cache_count = 0};
     int status = 0;
@@ -291,6 +324,8 @@ static int simulate(const struct cache_request *request, const struct invocation
                            request->threads == NOT_GIVEN ? 1 : request->threads, cluster, error);
     if (result == 0 && request->with_tlb && first)
         result = tlb_new(&tlb, &request->tlb, error);
+    if (result == 0 && request->by != ATTRIBUTE_BY_NOTHING)
+        result = attribute(&attribution, request, simulation, error);
     if (result < 0)
         goto out;
     if (tlb)
@@ -300,6 +335,7 @@ static int simulate(const struct cache_request *request, const struct invocation
     struct study study = {.sink = simulation_sink(simulation),
                           .context = simulation,
                           .clock = simulation_takes_clock,
+                          .attribution = attribution,
                           .tlb = tlb};
     if (simulation_takes_part(simulation))
         result = status = read_records(request, call, &study, !first, error);
@@ -313,6 +349,7 @@ out:
     cache_results_clear(&results);
     simulation_free(simulation);
     tlb_free(tlb);
+    attribution_free(attribution);
     address_names_free(names);
     return result < 0 ? result : status;
 }
@@ -456,6 +493,8 @@ static const char *contradiction(const struct cache_request *request)
         return "TLBs are reported as text and JSON, beside one hierarchy: --tlb and --pages "
                "exclude "
                "--sweep, --compare and --csv";
+    if (request->by != ATTRIBUTE_BY_NOTHING && (request->swept || request->compared_count > 0))
+        return "misses are attributed in one hierarchy: --by excludes --sweep and --compare";
     if (request->compared_count == 0)
         return NULL;
     if (request->swept || intervals || request->image_count > 0)
@@ -472,6 +511,7 @@ static int cache_main(struct invocation *call)
     struct cache_request request = {.input = {.quiet_output = true, .count = UINT64_MAX},
                                     .tlb = tlb_settings_default(),
                                     .lines = LINES_DEFAULT,
+                                    .rows = ROWS_DEFAULT,
                                     .threads = NOT_GIVEN};
     struct bt_error error;
     int status;

@@ -1,6 +1,7 @@
 #include "tools/cache/cache_report.h"
 
 #include "tools/cache/access_time.h"
+#include "tools/cache/cache_report_attribution.h"
 #include "tools/cache/cache_report_intervals.h"
 #include "tools/cache/cache_report_tables.h"
 #include "tools/cache/cache_report_times.h"
@@ -69,53 +70,71 @@ void cache_report_settings(const struct hierarchy_settings *settings, int swept,
     fputs("\n", out);
 }
 
+static void print_table(struct cache_report_table *made, FILE *out)
+{
+    fputs("\n", out);
+    table_print(&made->table, out);
+}
+
+/* The tables beside those of the caches. */
+static void print_more(const struct cache_report *report,
+                       const struct attribution_report *attribution, FILE *out)
+{
+    struct cache_report_table made;
+    double cycles;
+    if (attribution_report_table(&made, attribution))
+        print_table(&made, out);
+    if (cache_report_tlb_table(&made, report))
+        print_table(&made, out);
+    if (cache_report_tlb_cycles(report, &cycles))
+        fprintf(out, "a translation takes %.2f cycles on average beyond a hit in level 1\n",
+                cycles);
+    if (cache_report_times_table(&made, report))
+        print_table(&made, out);
+    if (cache_report_intervals_table(&made, report))
+        print_table(&made, out);
+}
+
 int cache_report_text(const struct cache_report *report, FILE *out, struct bt_error *error)
 {
     struct cache_report_tables tables;
     struct cache_report_table made;
+    struct attribution_report *attribution;
     if (cache_report_tables_new(&tables, report, error) < 0)
         return error->code;
+    const int result = attribution_report_new(&attribution, report, error);
     cache_report_settings(&report->results->settings, -1, out);
     print_records(report, out);
-    for (unsigned i = 0; i < CACHE_REPORT_TABLES; i++) {
+    for (unsigned i = 0; i < CACHE_REPORT_TABLES && result == 0; i++) {
         if (!cache_report_table_make(&made, &tables, (enum cache_report_table_number)i))
             continue;
         if (i != CACHE_REPORT_COHERENCE)
             cache_report_table_hide_empty(&made);
-        fputs("\n", out);
-        table_print(&made.table, out);
+        print_table(&made, out);
     }
-    if (cache_report_tlb_table(&made, report)) {
-        double cycles;
-        fputs("\n", out);
-        table_print(&made.table, out);
-        if (cache_report_tlb_cycles(report, &cycles))
-            fprintf(out, "a translation takes %.2f cycles on average beyond a hit in level 1\n",
-                    cycles);
-    }
-    if (cache_report_times_table(&made, report)) {
-        fputs("\n", out);
-        table_print(&made.table, out);
-    }
-    if (cache_report_intervals_table(&made, report)) {
-        fputs("\n", out);
-        table_print(&made.table, out);
-    }
+    if (result == 0)
+        print_more(report, attribution, out);
+    attribution_report_free(attribution);
     cache_report_tables_free(&tables);
-    return 0;
+    return result;
 }
 
 int cache_report_csv(const struct cache_report *report, FILE *out, struct bt_error *error)
 {
     struct cache_report_tables tables;
     struct cache_report_table made;
+    struct attribution_report *attribution;
     if (cache_report_tables_new(&tables, report, error) < 0)
         return error->code;
-    if (!cache_report_intervals_table(&made, report))
+    const int result = attribution_report_new(&attribution, report, error);
+    if (!attribution_report_table(&made, attribution) &&
+        !cache_report_intervals_table(&made, report))
         cache_report_table_csv(&made, &tables);
-    table_print_csv(&made.table, out);
+    if (result == 0)
+        table_print_csv(&made.table, out);
+    attribution_report_free(attribution);
     cache_report_tables_free(&tables);
-    return 0;
+    return result;
 }
 
 static void json_cache(struct json_put *json, const struct hierarchy_settings *settings,
@@ -184,33 +203,44 @@ static void json_records(struct json_put *json, const struct cache_report *repor
     json_put_object_end(json);
 }
 
-int cache_report_json(const struct cache_report *report, struct bt_error *error)
+static void json_more(struct json_put *json, const struct cache_report *report,
+                      const struct attribution_report *attribution)
 {
-    struct cache_report_tables tables;
     struct cache_report_table made;
-    struct json_put *json = json_report_begin(stdout);
-    if (!json)
-        return bt_fail(error, BT_MEMORY, "no memory for JSON");
-    if (cache_report_tables_new(&tables, report, error) < 0) {
-        json_put_free(json);
-        return error->code;
-    }
-    cache_report_json_settings(json, &report->results->settings, -1);
-    json_records(json, report);
-    for (unsigned i = 0; i < CACHE_REPORT_TABLES; i++)
-        if (cache_report_table_make(&made, &tables, (enum cache_report_table_number)i))
-            table_json(&made.table, keys[i], json);
-    if (cache_report_tlb_table(&made, report)) {
-        double cycles;
+    double cycles;
+    if (attribution_report_table(&made, attribution))
+        table_json(&made.table, "misses_by", json);
+    if (cache_report_tlb_table(&made, report))
         table_json(&made.table, "tlb", json);
-        if (cache_report_tlb_cycles(report, &cycles))
-            json_real(json, "translation_cycles", cycles);
-    }
+    if (cache_report_tlb_cycles(report, &cycles))
+        json_real(json, "translation_cycles", cycles);
     if (cache_report_times_table(&made, report))
         table_json(&made.table, "access_times", json);
     if (cache_report_intervals_table(&made, report))
         table_json(&made.table, "intervals", json);
-    json_report_end(json);
+}
+
+int cache_report_json(const struct cache_report *report, struct bt_error *error)
+{
+    struct cache_report_tables tables;
+    struct cache_report_table made;
+    struct attribution_report *attribution = NULL;
+    struct json_put *json = NULL;
+    if (cache_report_tables_new(&tables, report, error) < 0)
+        return error->code;
+    int result = attribution_report_new(&attribution, report, error);
+    if (result == 0 && !(json = json_report_begin(stdout)))
+        result = bt_fail(error, BT_MEMORY, "no memory for JSON");
+    if (result == 0) {
+        cache_report_json_settings(json, &report->results->settings, -1);
+        json_records(json, report);
+        for (unsigned i = 0; i < CACHE_REPORT_TABLES; i++)
+            if (cache_report_table_make(&made, &tables, (enum cache_report_table_number)i))
+                table_json(&made.table, keys[i], json);
+        json_more(json, report, attribution);
+        json_report_end(json);
+    }
+    attribution_report_free(attribution);
     cache_report_tables_free(&tables);
-    return 0;
+    return result;
 }

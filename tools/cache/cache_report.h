@@ -4,18 +4,31 @@
 
 #include "formats/text/json_put.h"
 #include "tools/cache/address_names.h"
+#include "tools/cache/attribution.h"
 #include "tools/cache/results.h"
 #include "tools/cache/tlb.h"
 
 #include <stdio.h>
 
+/* What the rows of the table of attributed misses are. */
+enum attribution_by {
+    ATTRIBUTE_BY_NOTHING,
+    ATTRIBUTE_BY_INSTRUCTION,
+    ATTRIBUTE_BY_SYMBOL,
+    ATTRIBUTE_BY_SOURCE,
+    ATTRIBUTE_BY_PAGE
+};
+
 struct cache_report {
     const struct cache_results *results;
-    const struct address_names *names; /* symbols of addresses, or NULL */
-    uint64_t lost;                     /* requests lost by the capture */
-    const struct tlb *tlb;             /* or NULL */
-    uint64_t clock_hz;                 /* ticks per second; 0: unknown */
-    size_t lines;                      /* maximum number of lines listed, the worst first */
+    const struct address_names *names;     /* symbols of addresses, or NULL */
+    uint64_t lost;                         /* requests lost by the capture */
+    const struct tlb *tlb;                 /* or NULL */
+    const struct attribution *attribution; /* or NULL */
+    enum attribution_by by;                /* rows of its table, */
+    size_t rows;                           /* and their maximum number; 0: all */
+    uint64_t clock_hz;                     /* ticks per second; 0: unknown */
+    size_t lines;                          /* maximum number of lines listed, the worst first */
 };
 
 /* Prints the settings as text, or puts them as the JSON member "settings". Size, lines and ways of

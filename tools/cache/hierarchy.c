@@ -338,6 +338,22 @@ struct cache_counters hierarchy_cache_counters(const struct hierarchy *hierarchy
     return cache ? cache->counters : none;
 }
 
+void hierarchy_misses(const struct hierarchy *hierarchy, uint8_t processor,
+                      uint64_t misses[CACHE_LEVELS])
+{
+    for (unsigned level = 0; level < CACHE_LEVELS; level++) {
+        const bool shared = hierarchy->settings.levels[level].shared;
+        misses[level] = 0;
+        if (level >= hierarchy->settings.level_count)
+            continue;
+        for (unsigned side = 0; side < CACHE_SIDES; side++) {
+            const struct cache *cache = hierarchy->caches[level][shared ? 0 : processor][side];
+            for (unsigned kind = 0; cache && kind < REFERENCE_KINDS; kind++)
+                misses[level] += cache->counters.misses[kind];
+        }
+    }
+}
+
 void hierarchy_counters(const struct hierarchy *hierarchy, struct hierarchy_counters *counters)
 {
     *counters = hierarchy->counters;

@@ -189,6 +189,10 @@ bool hierarchy_has_processor(const struct hierarchy *hierarchy, uint8_t processo
  * for a unified one. All zero if the cache has had no reference. */
 struct cache_counters hierarchy_cache_counters(const struct hierarchy *hierarchy, unsigned level,
                                                uint8_t processor, enum cache_side side);
+/* The demand misses of each level in the caches that a processor uses: those below level_count are
+ * 0. Other processors' references to a shared level count, too. */
+void hierarchy_misses(const struct hierarchy *hierarchy, uint8_t processor,
+                      uint64_t misses[CACHE_LEVELS]);
 void hierarchy_counters(const struct hierarchy *hierarchy, struct hierarchy_counters *counters);
 
 /* Coherence counters of lines, in ascending order of address. The caller frees *lines. 0 or

@@ -10,8 +10,10 @@ struct simulation {
     struct team *team;
     struct hierarchy *parts[TEAM_MEMBERS_MAX];
     unsigned part_count;
+    bool is_divided; /* among threads or processes */
     struct phases phases;
     struct intervals intervals;
+    struct attribution *attribution; /* the caller's; NULL: none */
     uint64_t lost;
 };
 
@@ -19,7 +21,10 @@ static int work(void *context, unsigned member, const struct record *records, si
                 struct bt_error *error)
 {
     struct simulation *simulation = context;
-    return hierarchy_put(simulation->parts[member], records, count, error);
+    return simulation->attribution
+               ? attribution_put(simulation->attribution, simulation->parts[member], records, count,
+                                 error)
+               : hierarchy_put(simulation->parts[member], records, count, error);
 }
 
 /* Takes the counters of a phase, or forgets those of the warm-up. */
@@ -32,6 +37,8 @@ static int end_phase(struct simulation *simulation, struct bt_error *error)
                                    simulation->part_count, error);
     for (unsigned part = 0; part < simulation->part_count; part++)
         hierarchy_reset_counters(simulation->parts[part]);
+    if (simulation->attribution)
+        attribution_reset(simulation->attribution);
     return 0;
 }
 
@@ -102,6 +109,7 @@ int simulation_new(struct simulation **simulation, const struct hierarchy_settin
         return bt_fail(error, BT_MEMORY, "no memory for a simulation");
     made->sink.operations = &operations;
     made->settings = *settings;
+    made->is_divided = parts > 1;
     unsigned end = first_part(parts, rank + 1, size);
     for (unsigned part = first_part(parts, rank, size); part < end && result == 0; part++) {
         result = hierarchy_new_part(&made->parts[made->part_count], settings, part, parts, error);
@@ -125,6 +133,16 @@ struct sink *simulation_sink(struct simulation *simulation)
 void simulation_divide(struct simulation *simulation, const struct phases *phases)
 {
     simulation->phases = *phases;
+}
+
+int simulation_attribute(struct simulation *simulation, struct attribution *attribution,
+                         struct bt_error *error)
+{
+    if (simulation->part_count != 1 || simulation->is_divided)
+        return bt_fail(error, BT_USAGE,
+                       "misses are attributed by one thread of one process: --by excludes more");
+    simulation->attribution = attribution;
+    return 0;
 }
 
 int simulation_clock(struct simulation *simulation, uint64_t clock_hz, struct bt_error *error)

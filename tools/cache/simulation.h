@@ -4,6 +4,7 @@
 #define TOOLS_CACHE_SIMULATION_H
 
 #include "formats/record/sink.h"
+#include "tools/cache/attribution.h"
 #include "tools/cache/phases.h"
 #include "tools/cache/results.h"
 #include "tools/common/cluster.h"
@@ -17,6 +18,11 @@ int simulation_new(struct simulation **simulation, const struct hierarchy_settin
 
 /* Divides the simulation into phases; before the first record. */
 void simulation_divide(struct simulation *simulation, const struct phases *phases);
+
+/* Attributes the misses of a simulation of one part in one process; before the first record. The
+ * caller keeps the attribution. 0, or BT_USAGE. */
+int simulation_attribute(struct simulation *simulation, struct attribution *attribution,
+                         struct bt_error *error);
 
 /* Takes the clock of the trace, in ticks per second (0: unknown), for phases that last a time;
  * before its first record. 0, or BT_USAGE. */

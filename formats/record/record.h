@@ -54,6 +54,10 @@ enum attribute {
 };
 #define ATTRIBUTE_MASK 3u
 
+/* Bit 2 is the bus's third bit: it separates write combining from uncacheable memory. */
+#define ATTRIBUTE_BUS_MASK        7u
+#define ATTRIBUTE_WRITE_COMBINING 4u
+
 /* A mark in the attribute, valid if `parts` of struct batch says so: a chosen gap is before this
  * record. */
 #define ATTRIBUTE_PART 0x80u

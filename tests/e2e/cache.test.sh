@@ -45,6 +45,30 @@ ways = 12
 replacement = fifo
 sub-block = 16
 END
+cat >configurations/mesif <<'END'
+[hierarchy]
+coherence = mesif
+attributes = honour
+classify = yes
+[level 1]
+size = 2K
+ways = 2
+split = yes
+[level 2]
+size = 64K
+line = 128
+ways = 8
+inclusion = inclusive
+END
+cat >configurations/read <<'END'
+[hierarchy]
+coherence = mesi
+readinv = read
+END
+cat >configurations/none <<'END'
+[hierarchy]
+coherence = none
+END
 cat >configurations/everything <<'END'
 [hierarchy]
 attributes = honour
@@ -115,7 +139,7 @@ END
 said() {
     bustap cache "$@" --csv | sed 1d | cut -d, -f 1-6,8-
     bustap cache "$@" --json --lines 1000000 >said.json
-    jq -r '.memory[] | "memory,\(.kind),\(.references),\(.bytes),\(.uncached)"' said.json
+    jq -r '.memory[] | "memory,\(.kind),\(.references),\(.bytes),\(.uncached),\(.write_combining)"' said.json
     jq -r '.lines // [] | .[] | "line,\(.address),\(.invalidations),\(.interventions),\(.upgrades)," +
         "\(.snoop_write_backs),\(.true_sharing),\(.false_sharing)"' said.json
 }
@@ -131,7 +155,7 @@ compare() {
         said --config "$configuration" "$@" | sort >got.txt
         diff wanted.txt got.txt || { echo "$name differs for $*"; exit 1; }
         case $name in
-        default | small | exclusive)
+        default | small | exclusive | read | none)
             bustap cache --config "$configuration" -j 2 "$@" --csv | cut -d, -f 1-6,8- >threads.txt
             diff <(sed 1d threads.txt | sort) <(grep -v -e '^memory' -e '^line' wanted.txt) ||
                 { echo "$name differs for $* in two threads"; exit 1; }

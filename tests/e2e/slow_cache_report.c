@@ -56,13 +56,24 @@ static void put_cache(const struct cache_level *level, unsigned number, unsigned
                       int processor, const struct cache_counters *counters)
 {
     const uint64_t signatures[] = {counters->signed_by_instruction, counters->signed_by_region};
-    const uint64_t others[] = {counters->fills,          counters->fill_bytes,
-                               counters->write_backs,    counters->write_back_bytes,
-                               counters->write_throughs, counters->write_through_bytes,
-                               counters->split,          counters->victim_hits,
-                               counters->insertions,     counters->back_invalidations,
-                               counters->invalidations,  counters->interventions,
-                               counters->upgrades,       counters->snoop_write_backs};
+    const uint64_t others[] = {counters->fills,
+                               counters->fill_bytes,
+                               counters->write_backs,
+                               counters->write_back_bytes,
+                               counters->write_throughs,
+                               counters->write_through_bytes,
+                               counters->split,
+                               counters->victim_hits,
+                               counters->insertions,
+                               counters->back_invalidations,
+                               counters->invalidations,
+                               counters->interventions,
+                               counters->upgrades,
+                               counters->snoop_write_backs,
+                               counters->received,
+                               counters->clean_interventions,
+                               counters->intervention_bytes,
+                               counters->clean_intervention_bytes};
     unsigned first = level->split && side == CACHE_DATA ? REFERENCE_READ : REFERENCE_FETCH;
     unsigned last = level->split && side == CACHE_INSTRUCTION ? REFERENCE_FETCH : REFERENCE_WRITE;
     for (unsigned kind = first; kind <= last; kind++) {
@@ -119,9 +130,10 @@ static void put_all(const struct slow_cache *cache, const struct hierarchy_setti
             put_side(cache, &settings->levels[number], number, side);
     slow_cache_counters(cache, &counters);
     for (unsigned kind = 0; kind < REFERENCE_KINDS; kind++)
-        printf("memory,%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
+        printf("memory,%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
                reference_kind_name((enum reference_kind)kind), counters.memory_references[kind],
-               counters.memory_bytes[kind], counters.uncached[kind]);
+               counters.memory_bytes[kind], counters.uncached[kind],
+               counters.write_combining[kind]);
     slow_cache_lines(cache, &lines, &count);
     for (size_t i = 0; i < count; i++)
         printf("line,0x%" PRIx32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64

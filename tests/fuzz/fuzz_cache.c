@@ -59,6 +59,12 @@ static bool take_settings(struct input *input, struct hierarchy_settings *settin
     memset(settings, 0, sizeof *settings);
     settings->level_count = all & 3;
     settings->coherence = (enum cache_coherence)(all >> 2 & 3);
+    if (all >> 7) {
+        settings->automatic_coherence = settings->coherence == CACHE_INCOHERENT;
+        settings->plain_readinv = settings->coherence == CACHE_MESI;
+        if (settings->coherence == CACHE_MOESI)
+            settings->coherence = CACHE_MESIF;
+    }
     settings->honour_attributes = all >> 4 & 1;
     settings->classify = all >> 5 & 1;
     settings->no_flush = all >> 6 & 1;

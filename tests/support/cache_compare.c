@@ -51,6 +51,10 @@ static const char *const counter_names[] = {"references, fetch",
                                             "interventions",
                                             "upgrades",
                                             "snoop write-backs",
+                                            "clean interventions",
+                                            "intervention bytes",
+                                            "clean intervention bytes",
+                                            "received",
                                             "signed by instruction",
                                             "signed by region"};
 _Static_assert(sizeof counter_names / sizeof *counter_names * sizeof(uint64_t) ==
@@ -216,6 +220,9 @@ static void compare_memory(struct cache_compare *compare, const struct engine *e
                    right.memory_bytes[kind]);
         if (left.uncached[kind] != right.uncached[kind])
             differ(compare, "uncached", name, left.uncached[kind], right.uncached[kind]);
+        if (left.write_combining[kind] != right.write_combining[kind])
+            differ(compare, "write combining", name, left.write_combining[kind],
+                   right.write_combining[kind]);
     }
     for (unsigned i = 0; i <= REQUEST_TYPES; i++)
         if (left.dropped[i] != right.dropped[i])
@@ -321,8 +328,10 @@ static void print_cache(FILE *out, const struct cache_settings *cache)
 void cache_print_settings(FILE *out, const struct hierarchy_settings *settings)
 {
     static const char *const inclusions[] = {"neither", "inclusive", "exclusive"};
-    static const char *const coherences[] = {"incoherent", "msi", "mesi", "moesi"};
-    fprintf(out, "  %s%s%s%s, seed 0x%" PRIx64 "\n", coherences[settings->coherence],
+    static const char *const coherences[] = {"incoherent", "msi", "mesi", "moesi", "mesif"};
+    fprintf(out, "  %s%s%s%s%s%s, seed 0x%" PRIx64 "\n", coherences[settings->coherence],
+            settings->automatic_coherence ? ", automatic" : "",
+            settings->plain_readinv ? ", plain readinv" : "",
             settings->honour_attributes ? ", attributes honoured" : "",
             settings->classify ? ", classified" : "", settings->no_flush ? ", no flush" : "",
             settings->seed);

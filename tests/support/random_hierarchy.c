@@ -111,7 +111,9 @@ void random_hierarchy(uint64_t *state, struct hierarchy_settings *settings)
     if (!random_one_in(state, 16))
         make_possible(settings);
     if (taste.coherent)
-        settings->coherence = (enum cache_coherence)(1 + random_below(state, 3));
+        settings->coherence = (enum cache_coherence)random_below(state, CACHE_PROTOCOLS);
+    settings->automatic_coherence = taste.coherent && settings->coherence == CACHE_INCOHERENT;
+    settings->plain_readinv = random_one_in(state, 4);
     settings->honour_attributes = random_one_in(state, taste.rarity);
     settings->classify = random_one_in(state, 2);
     settings->no_flush = random_one_in(state, 8);

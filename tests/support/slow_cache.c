@@ -37,7 +37,7 @@ static bool old_by_rule(const struct hierarchy_settings *settings)
     return false;
 }
 
-static unsigned agents_level(const struct hierarchy_settings *settings)
+unsigned slow_agents_level(const struct hierarchy_settings *settings)
 {
     if (settings->coherence == CACHE_INCOHERENT)
         return settings->level_count;
@@ -50,7 +50,7 @@ static unsigned agents_level(const struct hierarchy_settings *settings)
 /* Instruction caches of split levels are informed of writes only as agents, or above them. */
 static bool fetches_old_by_rule(const struct hierarchy_settings *settings)
 {
-    unsigned agents = agents_level(settings);
+    unsigned agents = slow_agents_level(settings);
     if (!settings->levels[0].split)
         return false;
     return agents == settings->level_count || !settings->levels[agents].split ||
@@ -65,7 +65,7 @@ struct slow_cache *slow_cache_new(const struct hierarchy_settings *settings)
                 return NULL;
     struct slow_cache *cache = slow_memory(1, sizeof *cache);
     cache->settings = *settings;
-    cache->agents = agents_level(settings);
+    cache->agents = slow_agents_level(settings);
     cache->lines.value_bytes = sizeof(struct cache_line_counters);
     cache->memory.value_bytes = cache->newest.value_bytes = sizeof(uint32_t[SLOW_PAGE_BYTES]);
     cache->reads_may_be_old = old_by_rule(settings);
@@ -111,9 +111,12 @@ void slow_part_begins(struct slow_cache *cache, struct slow_reference *part)
 {
     part->cause = part->address;
     part->cause_size = part->size;
-    if (part->kind != REFERENCE_WRITE)
+    if (part->kind != REFERENCE_WRITE && !part->owns)
         return;
-    for (uint64_t i = 0; i < part->size; i++)
+    part->for_write = true;
+    part->whole =
+        part->kind == REFERENCE_WRITE && part->size == cache->settings.levels[0].sides[0].line;
+    for (uint64_t i = 0; part->kind == REFERENCE_WRITE && i < part->size; i++)
         *slow_byte(&cache->newest, part->address + i) = part->bytes[i];
     if (cache->settings.coherence != CACHE_INCOHERENT)
         slow_own(cache, part);
@@ -132,21 +135,52 @@ void slow_part_ends(struct slow_cache *cache, const struct slow_reference *part)
     cache->reads_checked++;
 }
 
-/* Whether a record bypasses all caches; counts it then. */
-static bool uncached(struct slow_cache *cache, const struct record *record,
-                     enum reference_kind kind)
+/* A part of an uncacheable reference that caches agree with. */
+static void uncached_part(struct slow_cache *cache, const struct slow_reference *part)
 {
-    if (!cache->settings.honour_attributes ||
-        (record->attribute & ATTRIBUTE_MASK) != ATTRIBUTE_UNCACHEABLE)
-        return false;
-    cache->counters.uncached[kind]++;
-    cache->reads_may_be_old = true;
-    return true;
+    slow_uncached(cache, part);
+    for (uint64_t i = 0; i < part->size; i++) {
+        uint32_t *byte = slow_byte(&cache->memory, part->address + i);
+        uint32_t *newest = slow_byte(&cache->newest, part->address + i);
+        if (part->kind == REFERENCE_WRITE)
+            *byte = *newest = part->bytes[i];
+        else if (*byte != *newest && !cache->reads_may_be_old)
+            slow_complain(cache, "an uncacheable read does not get the newest data",
+                          part->address + i);
+        cache->reads_checked += part->kind != REFERENCE_WRITE && !cache->reads_may_be_old;
+    }
+}
+
+/* An uncacheable record: of write combining memory, of incoherent caches, or of coherent ones. */
+static void uncached(struct slow_cache *cache, const struct record *record,
+                     struct slow_reference *reference)
+{
+    bool combining = (record->attribute & 7) == 4;
+    cache->counters.uncached[reference->kind]++;
+    if (combining)
+        cache->counters.write_combining[reference->kind]++;
+    if (combining || cache->settings.coherence == CACHE_INCOHERENT) {
+        cache->reads_may_be_old = true;
+        return;
+    }
+    uint64_t line = cache->settings.levels[0].sides[0].line;
+    for (uint64_t done = 0; done < reference->size;) {
+        struct slow_reference part = *reference;
+        part.address = (uint32_t)(reference->address + done);
+        part.size = line - part.address % line;
+        if (part.size > reference->size - done)
+            part.size = reference->size - done;
+        uncached_part(cache, &part);
+        done += part.size;
+    }
 }
 
 static void note_processor(struct slow_cache *cache, uint8_t processor)
 {
     cache->processor_count += !cache->processors[processor];
+    if (cache->processor_count == 2 && !cache->processors[processor] &&
+        cache->settings.automatic_coherence)
+        slow_become_coherent(cache);
     cache->processors[processor] = true;
     if (cache->processor_count > 1 && cache->settings.coherence == CACHE_INCOHERENT &&
         !cache->settings.levels[0].shared)
@@ -167,8 +201,6 @@ static void put(struct slow_cache *cache, const struct record *record)
         cache->origins[record->processor] =
             (struct slow_origin){.known = true, .instruction = record->address};
     cache->origin = cache->origins[record->processor];
-    if (uncached(cache, record, kind))
-        return;
     struct slow_reference reference = {
         .address = record->address,
         .size = reference_bytes(record),
@@ -182,7 +214,13 @@ static void put(struct slow_cache *cache, const struct record *record)
         cache->writes++;
     for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++)
         bytes[i] = kind == REFERENCE_WRITE ? cache->writes : 0;
-    slow_refer(cache, 0, &reference);
+    reference.owns = cache->settings.coherence != CACHE_INCOHERENT &&
+                     !cache->settings.plain_readinv && record->type == REQUEST_MEMREADINV &&
+                     reference.attribute == ATTRIBUTE_WRITE_BACK;
+    if (reference.attribute == ATTRIBUTE_UNCACHEABLE)
+        uncached(cache, record, &reference);
+    else
+        slow_refer(cache, 0, &reference);
     if (cache->watch)
         slow_check(cache);
 }

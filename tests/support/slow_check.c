@@ -105,36 +105,66 @@ static bool dirty_above(const struct slow_cache *cache, const struct slow_store 
     return false;
 }
 
+static bool answers(enum slow_state state)
+{
+    return state == SLOW_MODIFIED || state == SLOW_OWNED || state == SLOW_FORWARD;
+}
+
 static void check_states(struct slow_cache *cache, const struct slow_store *agent,
                          const struct slow_line *line)
 {
-    unsigned copies = 0;
+    unsigned copies = 0;  /* all */
+    unsigned foreign = 0; /* those of other processors */
     unsigned owners = 0;
     if (agent->level != cache->agents)
         return;
     for (unsigned at = 0; at < cache->rows[agent->level].count; at++) {
-        const struct slow_line *copy =
-            slow_find(cache->rows[agent->level].stores[at], line->number);
+        const struct slow_store *store = cache->rows[agent->level].stores[at];
+        const struct slow_line *copy = slow_find(store, line->number);
         copies += copy != NULL;
-        owners += copy && (copy->state == SLOW_MODIFIED || copy->state == SLOW_OWNED);
+        foreign += copy && store->processor != agent->processor;
+        owners += copy && answers(copy->state);
     }
     bool alone = line->state == SLOW_MODIFIED || line->state == SLOW_EXCLUSIVE;
     bool dirty = line->dirty || dirty_above(cache, agent, line->number);
     if (line->state == SLOW_INVALID)
         complain_line(cache, agent, line, "a line has no state");
-    if (alone && copies > 1)
+    if ((alone && foreign > 0) || (line->state == SLOW_MODIFIED && copies > 1))
         complain_line(cache, agent, line, "a line that is modified or exclusive has copies");
     if (owners > 1)
         complain_line(cache, agent, line, "a line has two owners");
     if (dirty && line->state != SLOW_MODIFIED && line->state != SLOW_OWNED)
         complain_line(cache, agent, line, "a line is dirty, and neither modified nor owned");
     if ((line->state == SLOW_OWNED && cache->settings.coherence != CACHE_MOESI) ||
-        (line->state == SLOW_EXCLUSIVE && cache->settings.coherence == CACHE_MSI))
+        (line->state == SLOW_EXCLUSIVE && cache->settings.coherence == CACHE_MSI) ||
+        (line->state == SLOW_FORWARD && cache->settings.coherence != CACHE_MESIF))
         complain_line(cache, agent, line, "a state that the protocol does not have");
+}
+
+/* Lines supplied are lines received, and have as many bytes as lines have. */
+static void check_interventions(struct slow_cache *cache)
+{
+    uint64_t supplied = 0;
+    uint64_t received = 0;
+    for (unsigned at = 0; at < cache->rows[cache->agents].count; at++) {
+        const struct slow_store *store = cache->rows[cache->agents].stores[at];
+        const struct cache_counters *counters = &store->counters;
+        uint64_t line = store->settings.line;
+        supplied += counters->interventions;
+        received += counters->received;
+        if (counters->clean_intervention_bytes != counters->clean_interventions * line ||
+            counters->intervention_bytes !=
+                (counters->interventions - counters->clean_interventions) * line)
+            slow_complain(cache, "the bytes of interventions are not those of their lines", 0);
+    }
+    if (supplied != received)
+        slow_complain(cache, "the lines supplied are not those received", 0);
 }
 
 void slow_check(struct slow_cache *cache)
 {
+    if (cache->settings.coherence != CACHE_INCOHERENT)
+        check_interventions(cache);
     check_line *const checks[] = {check_place, check_included, check_excluded, check_states};
     for (unsigned level = 0; level < cache->settings.level_count; level++)
         for (unsigned at = 0; at < cache->rows[level].count; at++) {

@@ -10,7 +10,14 @@
 #define SLOW_PAGE_BYTES 256u
 
 /* The state of a line that is not present is SLOW_INVALID. */
-enum slow_state { SLOW_INVALID, SLOW_SHARED, SLOW_EXCLUSIVE, SLOW_OWNED, SLOW_MODIFIED };
+enum slow_state {
+    SLOW_INVALID,
+    SLOW_SHARED,
+    SLOW_EXCLUSIVE,
+    SLOW_OWNED,
+    SLOW_MODIFIED,
+    SLOW_FORWARD
+};
 
 struct slow_line {
     bool there;
@@ -75,7 +82,9 @@ struct slow_reference {
     uint64_t size;
     enum reference_kind kind;
     bool prefetch;
-    bool for_write;    /* a read that allocates for a write */
+    bool for_write;    /* a read that allocates for a write, or that owns */
+    bool whole;        /* for a processor's write of a whole line of the agent */
+    bool owns;         /* for a MEMREADINV that takes ownership */
     uint8_t attribute; /* ATTRIBUTE_WRITE_BACK by default */
     uint8_t processor;
     enum cache_side side;
@@ -156,10 +165,16 @@ void slow_give_up_above(struct slow_cache *cache, const struct slow_store *store
 /* --- slow_snoop.c: "Coherence" --- */
 bool slow_is_agent(const struct slow_cache *cache, const struct slow_store *store);
 /* Before a fill goes down from an agent: returns true if another agent supplies it, in bytes[]. */
-bool slow_snoop(struct slow_cache *cache, struct slow_store *agent, uint64_t number, bool write,
-                uint32_t *bytes);
+bool slow_snoop(struct slow_cache *cache, struct slow_store *agent,
+                const struct slow_reference *part, uint32_t *bytes);
 /* Before a processor's write to a part in one line. */
 void slow_own(struct slow_cache *cache, const struct slow_reference *part);
+/* Before an uncacheable reference to a part in one line. */
+void slow_uncached(struct slow_cache *cache, const struct slow_reference *part);
+/* Automatic coherence begins. */
+void slow_become_coherent(struct slow_cache *cache);
+/* The level of the agents; level_count without coherence. */
+unsigned slow_agents_level(const struct hierarchy_settings *settings);
 
 /* --- slow_kinds.c: "Kinds of misses" --- */
 void slow_classify(struct slow_cache *cache, struct slow_store *store,

@@ -220,6 +220,7 @@ struct miss {
     uint64_t valid_before;
     bool snoops; /* the agent snoops */
     bool fills;
+    bool needless; /* the agent needs no data for a write of its whole line */
 };
 
 /* Step 5.1. Also supplies the data of reads. */
@@ -239,20 +240,23 @@ static void fill(struct slow_cache *cache, struct slow_store *store, struct slow
                                   .kind = part->kind == REFERENCE_FETCH ? REFERENCE_FETCH
                                                                         : REFERENCE_READ,
                                   .for_write = write,
+                                  .whole = part->whole,
+                                  .owns = part->owns,
                                   .attribute = ATTRIBUTE_WRITE_BACK,
                                   .processor = part->processor,
                                   .side = part->side,
                                   .cause = part->cause,
                                   .cause_size = part->cause_size,
                                   .bytes = filled};
-    bool supplied = slow_is_agent(cache, store) && slow_snoop(cache, store, number, write, filled);
-    if (miss->fills && !supplied) {
+    bool supplied = slow_is_agent(cache, store) && slow_snoop(cache, store, part, filled);
+    bool fills = miss->fills && !miss->needless;
+    if (fills && !supplied) {
         store->counters.fills++;
         store->counters.fill_bytes += down.size;
         slow_refer(cache, store->level + 1, &down);
     }
     struct slow_line *line = slow_find(store, number); /* may be invalid by now */
-    if (miss->fills || supplied) {
+    if (fills || supplied) {
         take_fill(store, bytes, miss->valid_before, filled, &down, part);
         if (line)
             take_fill(store, line->bytes, miss->valid_before, filled, &down, part);
@@ -332,6 +336,8 @@ static void prefetch(struct slow_cache *cache, struct slow_store *store,
     next.cause_size = next.size;
     next.bytes = NULL;
     next.for_write = false;
+    next.whole = false;
+    next.owns = false;
     part_in(cache, store, &next);
 }
 
@@ -350,6 +356,7 @@ static void work(struct slow_cache *cache, struct slow_store *store, struct slow
     fetch.fills =
         missing && (!write || (!store->settings.no_write_allocate && (!covers || strict)));
     fetch.snoops = missing && slow_is_agent(cache, store);
+    fetch.needless = part->whole && slow_is_agent(cache, store) && !strict;
     bool ahead = wants_prefetch(store, part, miss, (line->tags & mask) != 0);
     if (miss && !missing)
         store->counters.victim_hits++;

@@ -67,6 +67,12 @@ static int take_coherence(void *settings, const char *argument, struct bt_error 
     return settings_text_coherence(&request->text, argument, error);
 }
 
+static int take_readinv(void *settings, const char *argument, struct bt_error *error)
+{
+    struct cache_request *request = settings;
+    return settings_text_readinv(&request->text, argument, error);
+}
+
 static int take_attributes(void *settings, const char *argument, struct bt_error *error)
 {
     struct cache_request *request = settings;
@@ -158,7 +164,10 @@ static const struct option_row cache_options[] = {
     {OPTION_CALL, 0, "compare", "FILE",
      "simulate this hierarchy and those of further --compare, and compare them", 0, take_compared},
     {OPTION_CALL, 0, "coherence", "PROTOCOL " SETTINGS_COHERENCE_WORDS,
-     "protocol between private caches: none, msi, mesi or moesi", 0, take_coherence},
+     "none, msi, mesi, mesif or moesi (default: mesi if several processors have private caches)", 0,
+     take_coherence},
+    {OPTION_CALL, 0, "readinv", "HOW own read",
+     "what MEMREADINV does with coherence: own (the default) or read", 0, take_readinv},
     {OPTION_CALL, 0, "attr", "HOW honour ignore",
      "honour or ignore (the default) the memory type of requests", 0, take_attributes},
     {OPTION_FLAG, 0, "classify", NULL, "count misses by cause",
@@ -302,6 +311,25 @@ static int attribute(struct attribution **attribution, const struct cache_reques
     return *attribution ? simulation_attribute(simulation, *attribution, error) : error->code;
 }
 
+/* Says why the caches of several processors are not coherent by default. */
+static void print_incoherent(const struct settings_text *text, const struct cache_results *results)
+{
+    int first = -1;
+    bool several = false;
+    for (size_t i = 0; i < results->cache_count; i++) {
+        int processor = results->caches[i].processor;
+        if (processor == RESULT_ALL)
+            continue;
+        several = several || (first >= 0 && processor != first);
+        first = processor;
+    }
+    if (several && text->incoherent[0])
+        fprintf(stderr,
+                "bustap: the caches of the processors are not kept coherent: %s; "
+                "--coherence none confirms that\n",
+                text->incoherent);
+}
+
 /* Returns the exit status, or a negative error code. */
 static int simulate(const struct cache_request *request, const struct invocation *call,
                     struct cluster *cluster, struct bt_error *error)
@@ -343,6 +371,8 @@ static int simulate(const struct cache_request *request, const struct invocation
         result = simulation_end(simulation, &results, error);
     if (result == 0)
         result = cache_results_gather(&results, cluster, error);
+    if (result == 0 && first)
+        print_incoherent(&request->text, &results);
     if (result == 0 && first)
         result = print(request, &results, simulation_lost(simulation), &study, names, error);
 out:
@@ -529,6 +559,7 @@ static int cache_main(struct invocation *call)
         request.text.given[request.axes.level] = true;
     if (settings_text_end(&request.text, &error) < 0)
         return command_usage(call, "%s", error.message);
+    request.text.settings.automatic_coherence &= !request.swept;
     struct cluster *cluster = NULL;
     status = cluster_join(&cluster, &error);
     if (status == 0)
@@ -551,7 +582,8 @@ const struct command cache_command = {
         "key=value pairs (line, ways, hash, replacement, write, allocate, sub-block, "
         "prefetch, victim, latency) and words (split, shared, private, inclusive, exclusive). "
         "Without a level option, each processor has 32 KiB for instructions and 32 KiB "
-        "for data (8 ways, lines of 64 bytes), and all share 1 MiB (16 ways). Without "
+        "for data (8 ways, lines of 64 bytes), and all share 1 MiB (16 ways). Private caches "
+        "of several processors are kept coherent with mesi by default. Without "
         "CAPTURE, or if it is -, standard input is read.",
     .options = cache_options,
     .run = cache_main,

@@ -55,8 +55,11 @@ void cache_report_settings(const struct hierarchy_settings *settings, int swept,
             fprintf(out, "%s\n",
                     settings_text_level(text, settings, level, (enum cache_side)side,
                                         (int)level == swept));
-    fprintf(out, "coherence %s, attributes %s, dirty lines at the end %s",
+    fprintf(out, "coherence %s%s, attributes %s, dirty lines at the end %s",
             settings_coherence_name(settings->coherence),
+            settings->coherence == CACHE_INCOHERENT ? ""
+            : settings->plain_readinv               ? ", MEMREADINV reads"
+                                                    : ", MEMREADINV takes ownership",
             settings->honour_attributes ? "honoured" : "ignored",
             settings->no_flush ? "left" : "written back");
     if (access_time_is_known(settings))
@@ -108,8 +111,7 @@ int cache_report_text(const struct cache_report *report, FILE *out, struct bt_er
     for (unsigned i = 0; i < CACHE_REPORT_TABLES && result == 0; i++) {
         if (!cache_report_table_make(&made, &tables, (enum cache_report_table_number)i))
             continue;
-        if (i != CACHE_REPORT_COHERENCE)
-            cache_report_table_hide_empty(&made);
+        cache_report_table_hide_empty(&made, (enum cache_report_table_number)i);
         print_table(&made, out);
     }
     if (result == 0)
@@ -178,6 +180,8 @@ void cache_report_json_settings(struct json_put *json, const struct hierarchy_se
             json_cache(json, settings, level, side, (int)level == swept);
     json_put_array_end(json);
     json_text(json, "coherence", settings_coherence_name(settings->coherence));
+    if (settings->coherence != CACHE_INCOHERENT)
+        json_text(json, "readinv", settings->plain_readinv ? "read" : "own");
     json_text(json, "attributes", settings->honour_attributes ? "honour" : "ignore");
     json_bool(json, "classify", settings->classify);
     json_bool(json, "flush", !settings->no_flush);

@@ -22,6 +22,14 @@ static bool several(const struct cache_results *results, unsigned level)
     return false;
 }
 
+static bool has_agents(const struct cache_results *results, unsigned level)
+{
+    for (size_t i = 0; i < results->cache_count; i++)
+        if (results->caches[i].level == level && results->caches[i].agent)
+            return true;
+    return false;
+}
+
 static void add_level(struct cache_report_tables *tables, unsigned level)
 {
     const struct cache_results *results = tables->report->results;
@@ -32,7 +40,7 @@ static void add_level(struct cache_report_tables *tables, unsigned level)
                 .level = level,
                 .processor = RESULT_ALL,
                 .side = (enum cache_side)side,
-                .agent = false,
+                .agent = has_agents(results, level),
                 .counters = cache_results_sum(results, level, (enum cache_side)side)};
         }
         for (size_t i = 0; i < results->cache_count; i++)
@@ -164,18 +172,25 @@ static const struct counter_column by_cache[] = {COUNTER("FILLS", fills),
                                                  COUNTER("INSERTIONS", insertions),
                                                  COUNTER("BACK INVALIDATIONS", back_invalidations)};
 static const struct counter_column by_agent[] = {
-    COUNTER("INVALIDATIONS", invalidations), COUNTER("INTERVENTIONS", interventions),
-    COUNTER("UPGRADES", upgrades), COUNTER("SNOOP WRITE-BACKS", snoop_write_backs)};
+    COUNTER("INVALIDATIONS", invalidations),
+    COUNTER("INTERVENTIONS", interventions),
+    COUNTER("UPGRADES", upgrades),
+    COUNTER("SNOOP WRITE-BACKS", snoop_write_backs),
+    COUNTER("RECEIVED", received),
+    COUNTER("CLEAN INTERVENTIONS", clean_interventions),
+    COUNTER("DIRTY BYTES", intervention_bytes),
+    COUNTER("CLEAN BYTES", clean_intervention_bytes)};
 /* of some hierarchies only */
 static const struct counter_column by_signature[] = {
     COUNTER("SIGNED BY INSTRUCTION", signed_by_instruction),
     COUNTER("BY REGION", signed_by_region)};
 #undef COUNTER
 
-#define COUNT(array)  (sizeof(array) / sizeof *(array))
-#define NAME_COLUMNS  3u /* level, cache, processor */
-#define KIND_COLUMNS  4u /* kind, references, misses, ratio */
-#define LINES_COLUMNS 12u
+#define COUNT(array)   (sizeof(array) / sizeof *(array))
+#define NAME_COLUMNS   3u /* level, cache, processor */
+#define KIND_COLUMNS   4u /* kind, references, misses, ratio */
+#define COHERENCE_KEPT 4u /* columns of agents that text shows although they are empty */
+#define LINES_COLUMNS  12u
 
 static void name_columns(struct table_column *columns)
 {
@@ -271,6 +286,7 @@ static void memory_row(void *argument, size_t kind, struct table_cell *cells)
     cells[1].number = counters->memory_references[kind];
     cells[2].number = counters->memory_bytes[kind];
     cells[3].number = counters->uncached[kind];
+    cells[4].number = counters->write_combining[kind];
 }
 
 static void line_row(void *argument, size_t number, struct table_cell *cells)
@@ -303,8 +319,10 @@ static size_t add_columns(struct table_column *columns, size_t at,
     return at + count;
 }
 
-void cache_report_table_hide_empty(struct cache_report_table *made)
+void cache_report_table_hide_empty(struct cache_report_table *made,
+                                   enum cache_report_table_number number)
 {
+    size_t kept = NAME_COLUMNS + (number == CACHE_REPORT_COHERENCE ? COHERENCE_KEPT : 0);
     bool used[TABLE_COLUMNS_MAX] = {false};
     for (size_t row = 0; row < made->table.rows; row++) {
         struct table_cell cells[TABLE_COLUMNS_MAX];
@@ -313,7 +331,7 @@ void cache_report_table_hide_empty(struct cache_report_table *made)
         for (size_t i = 0; i < made->table.column_count; i++)
             used[i] = used[i] || cells[i].number != 0 || cells[i].text != NULL;
     }
-    for (size_t i = NAME_COLUMNS; i < made->table.column_count; i++)
+    for (size_t i = kept; i < made->table.column_count; i++)
         if (!used[i] && made->columns[i].kind != TABLE_SHARE)
             made->columns[i].heading = NULL;
 }
@@ -366,10 +384,12 @@ static void line_table_columns(struct table_column *columns)
 bool cache_report_table_make(struct cache_report_table *made, struct cache_report_tables *tables,
                              enum cache_report_table_number number)
 {
-    static const struct table_column memory[] = {{"MEMORY", "kind", TABLE_TEXT},
-                                                 {"REFERENCES", "references", TABLE_COUNT},
-                                                 {"BYTES", "bytes", TABLE_COUNT},
-                                                 {"UNCACHED", "uncached", TABLE_COUNT}};
+    static const struct table_column memory[] = {
+        {"MEMORY", "kind", TABLE_TEXT},
+        {"REFERENCES", "references", TABLE_COUNT},
+        {"BYTES", "bytes", TABLE_COUNT},
+        {"UNCACHED", "uncached", TABLE_COUNT},
+        {"WRITE COMBINING", "write_combining", TABLE_COUNT}};
     const struct cache_report *report = tables->report;
     size_t at = NAME_COLUMNS;
     name_columns(made->columns);

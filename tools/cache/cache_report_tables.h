@@ -46,6 +46,7 @@ bool cache_report_table_make(struct cache_report_table *made, struct cache_repor
 void cache_report_table_csv(struct cache_report_table *made, struct cache_report_tables *tables);
 
 /* Hides columns that hold only zeros; for text. */
-void cache_report_table_hide_empty(struct cache_report_table *made);
+void cache_report_table_hide_empty(struct cache_report_table *made,
+                                   enum cache_report_table_number number);
 
 #endif

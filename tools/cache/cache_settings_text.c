@@ -16,7 +16,9 @@ static const char *const replacements[] = {"lru",   "fifo",  "random", "plru", "
 static const char *const hashes[] = {"none", "xor", NULL};
 static const char *const prefetches[] = {"none", "miss", "always", "tagged", NULL};
 static const char *const inclusions[] = {"neither", "inclusive", "exclusive", NULL};
-static const char *const coherences[] = {"none", "msi", "mesi", "moesi", NULL};
+static const char *const coherences[] = {"none", "msi", "mesi", "moesi", "mesif", NULL};
+_Static_assert(sizeof coherences / sizeof *coherences == CACHE_PROTOCOLS + 1,
+               "a name for each protocol");
 
 const char *settings_replacement_name(enum cache_replacement replacement)
 {
@@ -262,10 +264,21 @@ int settings_text_take(struct settings_text *text, unsigned level, enum settings
 
 int settings_text_coherence(struct settings_text *text, const char *value, struct bt_error *error)
 {
-    int number = find_or_fail(coherences, value, "none, msi, mesi or moesi", error);
+    int number = find_or_fail(coherences, value, "none, msi, mesi, mesif or moesi", error);
     if (number < 0)
         return number;
+    text->coherence_given = true;
     text->settings.coherence = (enum cache_coherence)number;
+    return 0;
+}
+
+int settings_text_readinv(struct settings_text *text, const char *value, struct bt_error *error)
+{
+    static const char *const names[] = {"own", "read", NULL};
+    int number = find_or_fail(names, value, "own or read", error);
+    if (number < 0)
+        return number;
+    text->settings.plain_readinv = number == 1;
     return 0;
 }
 
@@ -312,6 +325,21 @@ static int check_latencies(const struct hierarchy_settings *settings, struct bt_
     return 0;
 }
 
+/* Private caches of several processors are coherent by default, where that is possible. */
+static int choose_coherence(struct settings_text *text, struct bt_error *error)
+{
+    struct hierarchy_settings *settings = &text->settings;
+    struct bt_error why;
+    if (text->coherence_given || settings->levels[0].shared)
+        return hierarchy_check(settings, error);
+    settings->automatic_coherence = true;
+    if (hierarchy_check(settings, &why) == 0)
+        return 0;
+    settings->automatic_coherence = false;
+    snprintf(text->incoherent, sizeof text->incoherent, "%.150s", why.message);
+    return hierarchy_check(settings, error);
+}
+
 int settings_text_end(struct settings_text *text, struct bt_error *error)
 {
     struct hierarchy_settings *settings = &text->settings;
@@ -334,7 +362,7 @@ int settings_text_end(struct settings_text *text, struct bt_error *error)
                      level);
         }
     const int result = check_latencies(settings, error);
-    return result < 0 ? result : hierarchy_check(settings, error);
+    return result < 0 ? result : choose_coherence(text, error);
 }
 
 static size_t put_size(char *out, size_t room, uint64_t bytes)

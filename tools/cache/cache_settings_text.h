@@ -9,12 +9,14 @@
     "line= ways= hash= replacement= write= allocate= sub-block= prefetch= victim= latency= "       \
     "shared private split "                                                                        \
     "unified neither inclusive exclusive"
-#define SETTINGS_COHERENCE_WORDS "none msi mesi moesi"
+#define SETTINGS_COHERENCE_WORDS "none msi mesi mesif moesi"
 
 /* A hierarchy that is being described. */
 struct settings_text {
     struct hierarchy_settings settings;
     bool given[CACHE_LEVELS]; /* levels described so far */
+    bool coherence_given;     /* otherwise automatic where that is possible */
+    char incoherent[160];     /* why automatic coherence is impossible; "" if it is not */
 };
 
 /* Caches of a level that a setting applies to. */
@@ -38,8 +40,11 @@ int settings_text_set(struct settings_text *text, unsigned level, enum settings_
 int settings_text_take(struct settings_text *text, unsigned level, enum settings_sides sides,
                        const char *words, struct bt_error *error);
 
-/* "none", "msi", "mesi" or "moesi". */
+/* "none", "msi", "mesi", "mesif" or "moesi". */
 int settings_text_coherence(struct settings_text *text, const char *value, struct bt_error *error);
+
+/* What MEMREADINV does with coherence: "own" or "read". */
+int settings_text_readinv(struct settings_text *text, const char *value, struct bt_error *error);
 
 /* "honour" or "ignore". */
 int settings_text_attributes(struct settings_text *text, const char *value, struct bt_error *error);

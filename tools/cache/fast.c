@@ -186,14 +186,14 @@ static bool others_have(const struct cache *agent, uint32_t address)
     return false;
 }
 
-/* A miss in an agent of a line that no other agent holds. Returns false if another agent does. */
+/* A miss in an agent of a line that no other agent holds. owns: a write, or MEMREADINV. Returns
+ * false if another agent does. */
 static bool lonely_miss(struct cache *agent, uint64_t *set, uint32_t address, uint32_t bytes,
-                        enum reference_kind kind)
+                        enum reference_kind kind, bool owns)
 {
     if (others_have(agent, address))
         return false;
-    bool write = kind == REFERENCE_WRITE;
-    enum line_state state = write                                               ? LINE_MODIFIED
+    enum line_state state = owns                                                ? LINE_MODIFIED
                             : agent->hierarchy->settings.coherence == CACHE_MSI ? LINE_SHARED
                                                                                 : LINE_EXCLUSIVE;
     uint32_t last = agent->lines.ways - 1;
@@ -201,15 +201,16 @@ static bool lonely_miss(struct cache *agent, uint64_t *set, uint32_t address, ui
     for (; last > 0; last--)
         set[last] = set[last - 1];
     set[0] =
-        tag_of(agent, address) | (uint64_t)state << ENTRY_STATE_SHIFT | (write ? ENTRY_DIRTY : 0);
+        tag_of(agent, address) | (uint64_t)state << ENTRY_STATE_SHIFT | (owns ? ENTRY_DIRTY : 0);
     agent->counters.references[kind]++;
-    plain_miss(agent, address, kind, write && bytes == agent->settings->line, replaced);
+    plain_miss(agent, address, kind, kind == REFERENCE_WRITE && bytes == agent->settings->line,
+               replaced);
     return true;
 }
 
 /* A hit or a miss in level 1 that involves no other level 1 cache. Returns false if it does. */
 static inline bool quick_hit(struct cache *cache, uint32_t address, uint32_t bytes,
-                             enum reference_kind kind, bool agents)
+                             enum reference_kind kind, bool owns, bool agents)
 {
     uint64_t *set = set_of(cache, address);
     const uint64_t tag = tag_of(cache, address);
@@ -217,9 +218,9 @@ static inline bool quick_hit(struct cache *cache, uint32_t address, uint32_t byt
     while (way < cache->lines.ways && (set[way] & ENTRY_TAG) != tag)
         way++;
     if (way == cache->lines.ways)
-        return agents && lonely_miss(cache, set, address, bytes, kind);
+        return agents && lonely_miss(cache, set, address, bytes, kind, owns);
     uint64_t found = set[way];
-    if (kind == REFERENCE_WRITE) {
+    if (owns) {
         if (cache->hierarchy->settings.coherence != CACHE_INCOHERENT &&
             (!cache->agent || (found & ENTRY_STATE) != (uint64_t)LINE_MODIFIED
                                                            << ENTRY_STATE_SHIFT))
@@ -267,7 +268,9 @@ static inline size_t run(struct hierarchy *hierarchy, const struct record *recor
             hierarchy->processors[record->processor].origin =
                 (struct reference_origin){.known = true, .instruction = record->address};
         if (shape == SHAPE_QUICK_HITS || shape == SHAPE_AGENTS) {
-            if (!quick_hit(cache, record->address, bytes, kind, shape == SHAPE_AGENTS))
+            bool owns = kind == REFERENCE_WRITE ||
+                        (record->type == REQUEST_MEMREADINV && hierarchy->readinv_owns);
+            if (!quick_hit(cache, record->address, bytes, kind, owns, shape == SHAPE_AGENTS))
                 break;
         } else {
             plain_first(cache, record->address, bytes, kind, shape == SHAPE_PLAIN_DIRECT);

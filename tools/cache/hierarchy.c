@@ -24,17 +24,18 @@ static bool is_above(const struct hierarchy_settings *settings, unsigned level,
     return false;
 }
 
-static bool is_agent_level(const struct hierarchy_settings *settings, unsigned level)
+unsigned hierarchy_agent_level(const struct hierarchy_settings *settings)
 {
-    if (settings->coherence == CACHE_INCOHERENT || settings->levels[level].shared)
-        return false;
-    return level + 1 == settings->level_count || settings->levels[level + 1].shared;
+    unsigned level = 0;
+    while (level + 1 < settings->level_count && !settings->levels[level + 1].shared)
+        level++;
+    return level;
 }
 
-/* Keeps the agents in ascending order of processors. */
-static void add_agent(struct hierarchy *hierarchy, struct cache *cache)
+void hierarchy_add_agent(struct hierarchy *hierarchy, struct cache *cache)
 {
     unsigned i = hierarchy->agent_count++;
+    cache->agent = true;
     while (i > 0 && hierarchy->agents[i - 1]->processor > cache->processor) {
         hierarchy->agents[i] = hierarchy->agents[i - 1];
         i--;
@@ -60,7 +61,6 @@ static struct cache *cache_new(struct hierarchy *hierarchy, unsigned level, unsi
     cache->always_fills =
         cache->early_write_backs || is_above(&hierarchy->settings, level, CACHE_EXCLUSIVE);
     cache->plain = hierarchy_is_plain(&hierarchy->settings, level, side);
-    cache->agent = is_agent_level(&hierarchy->settings, level);
     uint64_t number = ((uint64_t)level * CACHE_PROCESSORS + processor) * CACHE_SIDES + side;
     bool good =
         line_store_make(&cache->lines, cache->settings, hierarchy->settings.seed, number) == 0;
@@ -113,8 +113,8 @@ static struct cache *cache_at(struct hierarchy *hierarchy, unsigned level, unsig
             last = &(*last)->next;
         *last = cache;
     }
-    if (cache->agent)
-        add_agent(hierarchy, cache);
+    if (hierarchy->settings.coherence != CACHE_INCOHERENT && level == hierarchy->agent_level)
+        hierarchy_add_agent(hierarchy, cache);
     return cache;
 }
 
@@ -122,6 +122,8 @@ static struct cache *cache_at(struct hierarchy *hierarchy, unsigned level, unsig
 static int meet_processor(struct hierarchy *hierarchy, unsigned id, struct bt_error *error)
 {
     struct processor *processor = &hierarchy->processors[id];
+    if (++hierarchy->processor_count == 2 && hierarchy->settings.automatic_coherence)
+        hierarchy_become_coherent(hierarchy);
     for (unsigned side = 0; side < CACHE_SIDES; side++) {
         processor->first[side] = cache_at(hierarchy, 0, id, (enum cache_side)side);
         if (!processor->first[side])
@@ -157,9 +159,9 @@ int hierarchy_new_part(struct hierarchy **hierarchy, const struct hierarchy_sett
     made->parts = parts;
     if (parts > 1)
         hierarchy_classes(settings, &made->class_shift, &made->class_mask);
-    for (unsigned level = 0; level < settings->level_count; level++) {
-        if (is_agent_level(settings, level))
-            made->agent_level = level;
+    made->agent_level = hierarchy_agent_level(settings);
+    made->readinv_owns = settings->coherence != CACHE_INCOHERENT && !settings->plain_readinv;
+    for (unsigned level = 0; level < settings->level_count; level++)
         for (unsigned side = 0; side < CACHE_SIDES; side++) {
             struct cache_settings *cache = &made->settings.levels[level].sides[side];
             if (!settings->levels[level].split)
@@ -169,7 +171,6 @@ int hierarchy_new_part(struct hierarchy **hierarchy, const struct hierarchy_sett
             if (cache->sub_block == 0)
                 cache->sub_block = cache->line;
         }
-    }
     made->shape = hierarchy_shape_of(&made->settings);
     *hierarchy = made;
     return 0;
@@ -193,7 +194,7 @@ static void refer_line(struct hierarchy *hierarchy, const struct processor *proc
 {
     reference->cause_address = reference->address;
     reference->cause_bytes = reference->bytes;
-    bool owns = processor->data_agent && reference->kind == REFERENCE_WRITE;
+    bool owns = processor->data_agent && (reference->kind == REFERENCE_WRITE || reference->owns);
     if (owns)
         coherence_own(hierarchy, processor->data_agent, reference);
     cache_refer_part(cache, reference);
@@ -204,39 +205,61 @@ static void refer_line(struct hierarchy *hierarchy, const struct processor *proc
         coherence_written(hierarchy, processor->data_agent, reference);
 }
 
+/* Counts an uncacheable reference. Returns whether caches have to be snooped for it. */
+static bool take_uncached(struct hierarchy *hierarchy, const struct record *record,
+                          enum reference_kind kind)
+{
+    bool combining = (record->attribute & ATTRIBUTE_BUS_MASK) == ATTRIBUTE_WRITE_COMBINING;
+    bool mine = hierarchy_is_mine(hierarchy, record->address);
+    hierarchy->counters.uncached[kind] += mine;
+    hierarchy->counters.write_combining[kind] += mine && combining;
+    return hierarchy->settings.coherence != CACHE_INCOHERENT && !combining;
+}
+
+/* Makes the parts of a record's reference; *part has its properties. */
+static void refer_parts(struct hierarchy *hierarchy, const struct record *record,
+                        struct cache_reference *part, bool uncached)
+{
+    const struct processor *processor = &hierarchy->processors[record->processor];
+    struct cache *cache =
+        processor->first[part->kind == REFERENCE_FETCH ? CACHE_INSTRUCTION : CACHE_DATA];
+    uint32_t left = reference_bytes(record);
+    uint32_t line = cache->settings->line;
+    for (bool first = true; left > 0; first = false) {
+        uint32_t room = line - (part->address & (line - 1));
+        part->bytes = left < room ? left : room;
+        if (hierarchy_is_mine(hierarchy, part->address)) {
+            cache->counters.split += !first && !uncached;
+            if (uncached)
+                coherence_uncached(hierarchy, record->processor, part);
+            else
+                refer_line(hierarchy, processor, cache, part);
+        }
+        left -= part->bytes;
+        part->address += part->bytes;
+    }
+}
+
 static void refer(struct hierarchy *hierarchy, const struct record *record,
                   enum reference_kind kind)
 {
-    struct processor *processor = &hierarchy->processors[record->processor];
-    struct cache *cache =
-        processor->first[kind == REFERENCE_FETCH ? CACHE_INSTRUCTION : CACHE_DATA];
     struct cache_reference part = {.address = record->address, .kind = kind};
-    uint32_t left = reference_bytes(record);
-    uint32_t line = cache->settings->line;
+    unsigned attribute = hierarchy->settings.honour_attributes ? record->attribute & ATTRIBUTE_MASK
+                                                               : ATTRIBUTE_WRITE_BACK;
+    bool uncached = attribute == ATTRIBUTE_UNCACHEABLE;
+    struct processor *processor = &hierarchy->processors[record->processor];
     if (kind == REFERENCE_FETCH)
         processor->origin =
             (struct reference_origin){.known = true, .instruction = record->address};
     hierarchy->origin = processor->origin;
-    if (hierarchy->settings.honour_attributes) {
-        unsigned attribute = record->attribute & ATTRIBUTE_MASK;
-        if (attribute == ATTRIBUTE_UNCACHEABLE) {
-            hierarchy->counters.uncached[kind] += hierarchy_is_mine(hierarchy, record->address);
-            return;
-        }
-        part.protected = kind == REFERENCE_WRITE && attribute == ATTRIBUTE_WRITE_PROTECT;
-        part.through =
-            part.protected || (kind == REFERENCE_WRITE && attribute == ATTRIBUTE_WRITE_THROUGH);
-    }
-    for (bool first = true; left > 0; first = false) {
-        uint32_t room = line - (part.address & (line - 1));
-        part.bytes = left < room ? left : room;
-        if (hierarchy_is_mine(hierarchy, part.address)) {
-            cache->counters.split += !first;
-            refer_line(hierarchy, processor, cache, &part);
-        }
-        left -= part.bytes;
-        part.address += part.bytes;
-    }
+    if (uncached && !take_uncached(hierarchy, record, kind))
+        return;
+    part.protected = kind == REFERENCE_WRITE && attribute == ATTRIBUTE_WRITE_PROTECT;
+    part.through =
+        part.protected || (kind == REFERENCE_WRITE && attribute == ATTRIBUTE_WRITE_THROUGH);
+    part.owns = hierarchy->readinv_owns && record->type == REQUEST_MEMREADINV &&
+                attribute == ATTRIBUTE_WRITE_BACK;
+    refer_parts(hierarchy, record, &part, uncached);
 }
 
 static int out_of_memory(const struct hierarchy *hierarchy, struct bt_error *error)
@@ -319,6 +342,11 @@ int hierarchy_end(struct hierarchy *hierarchy, struct bt_error *error)
                 if (hierarchy->caches[level][processor][side])
                     flush(hierarchy->caches[level][processor][side]);
     return out_of_memory(hierarchy, error);
+}
+
+enum cache_coherence hierarchy_coherence(const struct hierarchy *hierarchy)
+{
+    return hierarchy->settings.coherence;
 }
 
 bool hierarchy_has_processor(const struct hierarchy *hierarchy, uint8_t processor)

@@ -40,7 +40,14 @@ enum cache_prefetch {
     CACHE_PREFETCH_TAGGED
 };
 enum cache_inclusion { CACHE_NEITHER, CACHE_INCLUSIVE, CACHE_EXCLUSIVE };
-enum cache_coherence { CACHE_INCOHERENT, CACHE_MSI, CACHE_MESI, CACHE_MOESI };
+enum cache_coherence {
+    CACHE_INCOHERENT,
+    CACHE_MSI,
+    CACHE_MESI,
+    CACHE_MOESI,
+    CACHE_MESIF,
+    CACHE_PROTOCOLS
+};
 
 /* One cache, or all caches of one side of a level. */
 struct cache_settings {
@@ -69,6 +76,8 @@ struct hierarchy_settings {
     unsigned level_count; /* 1 to CACHE_LEVELS */
     struct cache_level levels[CACHE_LEVELS];
     enum cache_coherence coherence;
+    bool automatic_coherence; /* incoherent until a second processor occurs, then MESI */
+    bool plain_readinv; /* MEMREADINV is a plain read; false: with coherence it takes ownership */
     bool honour_attributes;
     bool classify;           /* count misses by kind; costs time and memory */
     bool no_flush;           /* do not write back dirty lines at the end */
@@ -101,10 +110,14 @@ struct cache_counters {
     uint64_t insertions;         /* lines received from above (exclusive) */
     uint64_t back_invalidations; /* lines invalidated because a level below evicted them */
     /* counters of agents, with coherence */
-    uint64_t invalidations;     /* copies invalidated by others' writes */
-    uint64_t interventions;     /* lines supplied to other agents */
-    uint64_t upgrades;          /* writes to a line that was shared or owned */
-    uint64_t snoop_write_backs; /* lines written back because another agent requested them */
+    uint64_t invalidations;            /* copies invalidated by others' writes */
+    uint64_t interventions;            /* lines supplied to other agents */
+    uint64_t upgrades;                 /* writes to a line that was shared, forward or owned */
+    uint64_t snoop_write_backs;        /* lines written back because another agent requested them */
+    uint64_t clean_interventions;      /* of the interventions: lines that were E or F */
+    uint64_t intervention_bytes;       /* of lines supplied as M or O */
+    uint64_t clean_intervention_bytes; /* of lines supplied as E or F */
+    uint64_t received;                 /* lines that another agent supplied to this one */
     /* fills with SHiP, by what signs them */
     uint64_t signed_by_instruction;
     uint64_t signed_by_region;
@@ -115,6 +128,7 @@ struct hierarchy_counters {
     uint64_t memory_references[REFERENCE_KINDS];
     uint64_t memory_bytes[REFERENCE_KINDS];
     uint64_t uncached[REFERENCE_KINDS]; /* references that bypass all caches; not included above */
+    uint64_t write_combining[REFERENCE_KINDS]; /* those of them to write combining memory */
     uint64_t
         dropped[REQUEST_TYPES + 1]; /* records that are not references, by request_type_ordinal */
     uint64_t records;
@@ -181,6 +195,9 @@ const struct hierarchy_settings *hierarchy_settings_of(const struct hierarchy *h
 /* Writes back dirty lines unless settings->no_flush. Call once, after the last record. 0 or
  * BT_MEMORY. */
 int hierarchy_end(struct hierarchy *hierarchy, struct bt_error *error);
+
+/* The protocol in use: that of the settings, or MESI if automatic_coherence has chosen it. */
+enum cache_coherence hierarchy_coherence(const struct hierarchy *hierarchy);
 
 /* Whether a processor has made any reference, cached or uncached. */
 bool hierarchy_has_processor(const struct hierarchy *hierarchy, uint8_t processor);

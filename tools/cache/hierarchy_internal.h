@@ -19,6 +19,7 @@ struct cache_reference {
     bool prefetch;
     bool through;           /* a write with attribute 1 or 2, where attributes are honoured */
     bool protected;         /* attribute 2 */
+    bool owns;              /* a read that takes ownership as a write does: MEMREADINV */
     uint32_t cause_address; /* of the reference that caused a fill; else its own */
     uint32_t cause_bytes;
 };
@@ -66,6 +67,10 @@ struct hierarchy {
     struct reference_origin origin;     /* of the references that are simulated now */
     const struct cache *writer;         /* agent of the processor that writes now, or NULL */
     uint32_t written;                   /* address of the line that it writes */
+    bool writes_whole;                  /* the write covers the line of the agent */
+    bool reads_to_own;                  /* it is a read that takes ownership */
+    bool readinv_owns;                  /* with coherence, MEMREADINV takes ownership */
+    unsigned processor_count;           /* that occur */
     struct line_values lines;           /* values are struct cache_line_counters */
     struct cache_line_counters no_line; /* counts lines for which memory is exhausted */
     bool no_memory;                     /* an allocation failed: counters are wrong */
@@ -140,7 +145,19 @@ void exclusive_insert(struct cache *cache, uint32_t address, bool dirty);
 
 /* --- coherence.c --- */
 
-/* Requests ownership before a write to a line. through: the write has attribute 1 or 2. */
+/* Marks the dirty lines of an address in the caches above as clean. Returns whether there were
+ * any. */
+bool coherence_clean_above(struct cache *cache, uint32_t address);
+
+/* Writes back a whole line of an agent because of another processor. */
+void coherence_write_back(struct cache *agent, struct cache_line line);
+
+/* Invalidates an agent's line for another agent's write; counted unless it is of the same
+ * processor. Returns whether it was dirty there or above. */
+bool coherence_take(struct cache *agent, size_t slot, bool counted);
+
+/* Requests ownership before a write to a line, or a read that owns. through: the write has
+ * attribute 1 or 2. */
 void coherence_own(struct hierarchy *hierarchy, struct cache *agent,
                    const struct cache_reference *write);
 
@@ -149,9 +166,25 @@ void coherence_own(struct hierarchy *hierarchy, struct cache *agent,
 void coherence_written(struct hierarchy *hierarchy, const struct cache *agent,
                        const struct cache_reference *write);
 
-/* An agent misses a line and has made room for it. Returns whether another agent supplies the line;
- * *dirty is set if it comes dirty. */
+/* An agent misses a line and has made room for it. Returns whether it needs no fill from below:
+ * another agent supplies the line, or a write covers it. *dirty is set if it comes dirty. */
 bool coherence_miss(struct cache *agent, uint32_t address, bool *dirty);
+
+/* The other agent of the agent's processor; NULL: the level is unified. */
+struct cache *coherence_sibling(const struct cache *agent);
+
+/* --- uncached.c --- */
+
+/* An uncacheable reference within one line of the agents: dirty copies are written back, and
+ * copies invalidated, before it reaches memory. */
+void coherence_uncached(struct hierarchy *hierarchy, unsigned processor,
+                        const struct cache_reference *reference);
+
+/* --- automatic.c --- */
+
+/* A second processor occurs: the private caches become agents of MESI, with the lines that they
+ * have. */
+void hierarchy_become_coherent(struct hierarchy *hierarchy);
 
 /* --- victim.c --- */
 
@@ -188,6 +221,12 @@ void classify_written(struct cache *cache, const struct cache_reference *write);
 
 /* Bits of the address, address >> shift & mask, that are the same for all addresses of a set. */
 void hierarchy_classes(const struct hierarchy_settings *settings, unsigned *shift, uint32_t *mask);
+
+/* The level of the agents of a coherent hierarchy. */
+unsigned hierarchy_agent_level(const struct hierarchy_settings *settings);
+
+/* Makes a cache of that level an agent; agents are in ascending order of processors. */
+void hierarchy_add_agent(struct hierarchy *hierarchy, struct cache *cache);
 
 /* Counters of a line; hierarchy->no_line if memory is exhausted. */
 struct cache_line_counters *hierarchy_line(struct hierarchy *hierarchy, uint32_t address);

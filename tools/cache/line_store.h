@@ -17,7 +17,14 @@
 #define LINE_SUB_BLOCKS_MAX 64u
 #define LINE_WAYS_SEARCHED  64u /* sets of more ways have an index */
 
-enum line_state { LINE_INCOHERENT, LINE_SHARED, LINE_EXCLUSIVE, LINE_OWNED, LINE_MODIFIED };
+enum line_state {
+    LINE_INCOHERENT,
+    LINE_SHARED,
+    LINE_EXCLUSIVE,
+    LINE_OWNED,
+    LINE_MODIFIED,
+    LINE_FORWARD
+};
 
 /* A line outside the store. Masks have one bit for each sub-block, the lowest first. */
 struct NAMED_FIELDS cache_line {

@@ -139,12 +139,12 @@ static void cause(struct cache *cache, const struct cache_reference *reference, 
                   const struct cache_line *replaced)
 {
     bool dirty = false;
-    bool supplied = false;
+    bool complete = false;
     if (cache->early_write_backs)
         cache_dispose(cache, replaced);
     if (cache->agent && !served)
-        supplied = coherence_miss(cache, reference->address, &dirty);
-    if (!served && !supplied && is_filled(cache, reference))
+        complete = coherence_miss(cache, reference->address, &dirty);
+    if (!served && !complete && is_filled(cache, reference))
         dirty = fill(cache, reference);
     if (dirty)
         make_dirty(cache, reference->address);

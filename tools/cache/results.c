@@ -13,6 +13,8 @@ int cache_results_take(struct cache_results *results, const struct hierarchy *hi
                        const struct hierarchy_settings *settings, struct bt_error *error)
 {
     *results = (struct cache_results){.settings = *settings};
+    results->settings.coherence = hierarchy_coherence(hierarchy);
+    settings = &results->settings;
     results->caches =
         calloc(CACHE_LEVELS * CACHE_PROCESSORS * CACHE_SIDES, sizeof *results->caches);
     if (!results->caches)

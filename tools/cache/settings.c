@@ -206,5 +206,6 @@ int hierarchy_check(const struct hierarchy_settings *settings, struct bt_error *
         if (result < 0)
             return result;
     }
-    return settings->coherence == CACHE_INCOHERENT ? 0 : check_coherence(settings, error);
+    bool coherent = settings->coherence != CACHE_INCOHERENT || settings->automatic_coherence;
+    return coherent ? check_coherence(settings, error) : 0;
 }

@@ -68,6 +68,8 @@ static int set_whole(struct settings_text *text, const struct ini_line *line,
         result = settings_text_coherence(text, line->value, error);
     else if (strcmp(line->key, "attributes") == 0)
         result = settings_text_attributes(text, line->value, error);
+    else if (strcmp(line->key, "readinv") == 0)
+        result = settings_text_readinv(text, line->value, error);
     else if (strcmp(line->key, "seed") == 0)
         result = quantity_count(&settings->seed, line->value, error);
     else if (strcmp(line->key, "memory-latency") == 0)
@@ -78,8 +80,8 @@ static int set_whole(struct settings_text *text, const struct ini_line *line,
         result = set_flag(&settings->no_flush, false, line->value, error);
     else {
         bt_fail(error, BT_USAGE,
-                "unknown key; known are coherence, attributes, seed, memory-latency, classify "
-                "and flush");
+                "unknown key; known are coherence, readinv, attributes, seed, memory-latency, "
+                "classify and flush");
         result = suggestion_add_listed(error, line->key);
     }
     return result < 0 ? bt_fail_within(error, "%s", line->key) : 0;

@@ -9,8 +9,8 @@
 
 #define RECORDS_MAX 64u
 
-/* A trace of words "PKADDRESS:SIZE": processor (a digit), kind (F, R, W), address (hexadecimal),
- * and size (4 if omitted). */
+/* A trace of words "PKADDRESS:SIZE": processor (a digit), kind (F, R, W, or O: MEMREADINV), address
+ * (hexadecimal), and size (4 if omitted); "@ATTRIBUTE" may be there instead of the size. */
 static size_t parse(const char *text, struct record *records)
 {
     size_t count = 0;
@@ -21,6 +21,7 @@ static size_t parse(const char *text, struct record *records)
         *record = (struct record){.processor = (uint8_t)(text[0] - '0'), .attribute = 3, .size = 4};
         record->type = kind == 'F'   ? REQUEST_FETCH
                        : kind == 'R' ? REQUEST_MEMREAD
+                       : kind == 'O' ? REQUEST_MEMREADINV
                                      : REQUEST_MEMWRITE;
         record->address = (uint32_t)strtoul(text + 2, &end, 16);
         if (*end == ':')
@@ -303,7 +304,7 @@ static struct hierarchy_settings coherent(enum cache_coherence coherence)
 /* One processor: MSI upgrades a line to write it, MESI and MOESI hold it exclusively. */
 static void test_exclusive_state(void)
 {
-    for (unsigned i = CACHE_MSI; i <= CACHE_MOESI; i++) {
+    for (unsigned i = CACHE_MSI; i < CACHE_PROTOCOLS; i++) {
         struct hierarchy_settings settings = coherent((enum cache_coherence)i);
         struct hierarchy_result result = simulate(&settings, "0R0 0W0");
         CU_ASSERT_EQUAL(result.caches[0][0].upgrades, i == CACHE_MSI ? 1 : 0);
@@ -439,6 +440,138 @@ static void test_three_sets(void)
     CU_ASSERT_EQUAL(read_misses(&settings, "0R0 0R50 0R0 0R50"), 4);
 }
 
+/*
+ *         MESI                                  MESIF
+ *   0R0   0: E, from memory                     the same
+ *   1R0   both S, from memory                   0 supplies, clean, S; 1: F
+ *   2R0   S, from memory                        1 supplies, clean, S; 2: F
+ *   0W0   0: upgrade, M; 1, 2: invalidation     the same
+ *   1R0   0 supplies, written back, S; 1: S     the same, 1: F
+ *   2W0   0, 1: invalidation; from memory       1 supplies, clean; 0, 1: invalidation
+ */
+static void test_forward(void)
+{
+    static const char trace[] = "0R0 1R0 2R0 0W0 1R0 2W0";
+    struct hierarchy_settings settings = coherent(CACHE_MESI);
+    struct hierarchy_result result = simulate(&settings, trace);
+    CU_ASSERT_EQUAL(result.caches[0][0].interventions, 1);
+    CU_ASSERT_EQUAL(result.caches[0][0].intervention_bytes, 16);
+    CU_ASSERT_EQUAL(result.caches[0][0].clean_interventions, 0);
+    CU_ASSERT_EQUAL(result.caches[0][1].interventions, 0);
+    CU_ASSERT_EQUAL(result.all.memory_references[REFERENCE_READ], 4);
+    settings.coherence = CACHE_MESIF;
+    result = simulate(&settings, trace);
+    CU_ASSERT_EQUAL(result.caches[0][0].interventions, 2);
+    CU_ASSERT_EQUAL(result.caches[0][0].clean_interventions, 1);
+    CU_ASSERT_EQUAL(result.caches[0][0].intervention_bytes, 16);
+    CU_ASSERT_EQUAL(result.caches[0][0].clean_intervention_bytes, 16);
+    CU_ASSERT_EQUAL(result.caches[0][0].upgrades, 1);
+    CU_ASSERT_EQUAL(result.caches[0][0].invalidations, 1);
+    CU_ASSERT_EQUAL(result.caches[0][1].interventions, 2);
+    CU_ASSERT_EQUAL(result.caches[0][1].clean_intervention_bytes, 32);
+    CU_ASSERT_EQUAL(result.caches[0][1].received, 2);
+    CU_ASSERT_EQUAL(result.caches[0][1].invalidations, 2);
+    CU_ASSERT_EQUAL(result.caches[0][2].received, 2);
+    CU_ASSERT_EQUAL(result.all.memory_references[REFERENCE_READ], 1);
+}
+
+/* Processor 1 announces a write of a line that both have: it upgrades, and has the line dirty. */
+static void test_readinv(void)
+{
+    struct hierarchy_settings settings = coherent(CACHE_MESI);
+    struct hierarchy_result result = simulate(&settings, "0R0 1R0 1O0 0R0");
+    CU_ASSERT_EQUAL(result.caches[0][1].upgrades, 1);
+    CU_ASSERT_EQUAL(result.caches[0][0].invalidations, 1);
+    CU_ASSERT_EQUAL(result.caches[0][1].interventions, 1);
+    CU_ASSERT_EQUAL(result.caches[0][1].snoop_write_backs, 1);
+    CU_ASSERT_EQUAL(result.caches[0][0].true_sharing[REFERENCE_READ], 1);
+    CU_ASSERT_EQUAL(result.caches[0][1].references[REFERENCE_READ], 2);
+    CU_ASSERT_EQUAL(result.caches[0][1].references[REFERENCE_WRITE], 0);
+    settings.plain_readinv = true;
+    result = simulate(&settings, "0R0 1R0 1O0 0R0");
+    CU_ASSERT_EQUAL(result.caches[0][1].upgrades + result.caches[0][0].invalidations, 0);
+    CU_ASSERT_EQUAL(result.caches[0][1].interventions, 0);
+}
+
+/* Two agents of one processor: neither sharers nor suppliers, but fetches get what was written. */
+static void test_sides(void)
+{
+    struct hierarchy_settings settings = coherent(CACHE_MESI);
+    settings.levels[0].split = true;
+    settings.levels[0].sides[1] = settings.levels[0].sides[0];
+    struct hierarchy_result result = simulate(&settings, "0F0 0R0 0W0 0F0 0W0");
+    CU_ASSERT_EQUAL(result.caches[0][0].references[REFERENCE_FETCH], 2);
+    CU_ASSERT_EQUAL(result.caches[0][0].misses[REFERENCE_FETCH], 2);
+    CU_ASSERT_EQUAL(result.caches[0][0].invalidations, 0);
+    CU_ASSERT_EQUAL(result.caches[0][0].conflict[REFERENCE_FETCH], 1);
+    /* the first write is written back for the fetch, the second one at the end */
+    CU_ASSERT_EQUAL(result.all.memory_references[REFERENCE_WRITE], 2);
+    CU_ASSERT_EQUAL(result.all.memory_references[REFERENCE_FETCH], 2);
+    CU_ASSERT_EQUAL(result.all.memory_references[REFERENCE_READ], 1);
+    /* another processor invalidates both */
+    result = simulate(&settings, "0F0 0R0 1W0");
+    CU_ASSERT_EQUAL(result.caches[0][0].invalidations, 1);
+}
+
+/* A write of the whole line of another agent: only an invalidation. A part of it needs the data. */
+static void test_whole_line(void)
+{
+    struct hierarchy_settings settings = coherent(CACHE_MESI);
+    struct hierarchy_result result = simulate(&settings, "0W0 1W0:16");
+    CU_ASSERT_EQUAL(result.caches[0][0].invalidations, 1);
+    CU_ASSERT_EQUAL(result.caches[0][0].interventions, 0);
+    CU_ASSERT_EQUAL(result.caches[0][1].received + result.caches[0][1].fills, 0);
+    CU_ASSERT_EQUAL(result.all.memory_references[REFERENCE_WRITE], 1);
+    result = simulate(&settings, "0W0 1W0:8");
+    CU_ASSERT_EQUAL(result.caches[0][0].interventions, 1);
+    CU_ASSERT_EQUAL(result.caches[0][1].received, 1);
+}
+
+/* Attribute 0 (uncacheable): a read has a dirty copy elsewhere written back, a write invalidates it
+ * as well. Attribute 4 (write combining) does neither. */
+static void test_uncacheable(void)
+{
+    struct hierarchy_settings settings = coherent(CACHE_MESI);
+    settings.honour_attributes = true;
+    struct hierarchy_result result = simulate(&settings, "0W0 1R0@0 0R0");
+    CU_ASSERT_EQUAL(result.caches[0][0].snoop_write_backs, 1);
+    CU_ASSERT_EQUAL(result.caches[0][0].invalidations, 0);
+    CU_ASSERT_EQUAL(result.caches[0][0].misses[REFERENCE_READ], 0);
+    CU_ASSERT_EQUAL(result.all.uncached[REFERENCE_READ], 1);
+    result = simulate(&settings, "0W0 1W0@0 0R0");
+    CU_ASSERT_EQUAL(result.caches[0][0].snoop_write_backs, 1);
+    CU_ASSERT_EQUAL(result.caches[0][0].invalidations, 1);
+    CU_ASSERT_EQUAL(result.caches[0][0].misses[REFERENCE_READ], 1);
+    result = simulate(&settings, "0W0 1W0@4 0R0");
+    CU_ASSERT_EQUAL(result.caches[0][0].snoop_write_backs, 0);
+    CU_ASSERT_EQUAL(result.caches[0][0].invalidations, 0);
+    CU_ASSERT_EQUAL(result.all.uncached[REFERENCE_WRITE], 1);
+    CU_ASSERT_EQUAL(result.all.write_combining[REFERENCE_WRITE], 1);
+}
+
+/* Automatic coherence begins with processor 1, which finds the line that processor 0 wrote before.
+ */
+static void test_automatic(void)
+{
+    struct hierarchy_settings settings = coherent(CACHE_INCOHERENT);
+    settings.automatic_coherence = true;
+    struct hierarchy_result result = simulate(&settings, "0W0 0R10 1R0 1W10");
+    CU_ASSERT_EQUAL(result.caches[0][0].interventions, 1);
+    CU_ASSERT_EQUAL(result.caches[0][0].snoop_write_backs, 1);
+    CU_ASSERT_EQUAL(result.caches[0][0].invalidations, 1);
+    struct hierarchy *hierarchy = NULL;
+    struct record records[RECORDS_MAX];
+    struct bt_error error;
+    CU_ASSERT_EQUAL_FATAL(hierarchy_new(&hierarchy, &settings, &error), 0);
+    CU_ASSERT_EQUAL(hierarchy_put(hierarchy, records, parse("0W0 0R10", records), &error), 0);
+    CU_ASSERT_EQUAL(hierarchy_coherence(hierarchy), CACHE_INCOHERENT);
+    CU_ASSERT_EQUAL(hierarchy_put(hierarchy, records, parse("1R0", records), &error), 0);
+    CU_ASSERT_EQUAL(hierarchy_coherence(hierarchy), CACHE_MESI);
+    hierarchy_free(hierarchy);
+    settings.levels[0].sides[0].victim_lines = 1; /* not possible with coherence */
+    CU_ASSERT_EQUAL(hierarchy_check(&settings, &error), BT_USAGE);
+}
+
 static const struct test_case cases[] = {
     {"not recently used", test_nru},
     {"a scan", test_scan},
@@ -461,5 +594,11 @@ static const struct test_case cases[] = {
     {"a line that two processors share", test_protocols},
     {"true and false sharing", test_sharing},
     {"cacheability", test_attributes},
+    {"MESIF: clean lines come from caches", test_forward},
+    {"MEMREADINV takes ownership", test_readinv},
+    {"the two caches of a processor are not sharers", test_sides},
+    {"a write of a whole line needs no data", test_whole_line},
+    {"uncacheable is not write combining", test_uncacheable},
+    {"coherence begins with the second processor", test_automatic},
     {NULL, NULL}};
 TEST_SUITE(hierarchy_examples, cases)

@@ -65,7 +65,7 @@ static void test_anything(void)
 
 static bool is_coherent(const struct hierarchy_settings *settings)
 {
-    return settings->coherence != CACHE_INCOHERENT;
+    return settings->coherence != CACHE_INCOHERENT || settings->automatic_coherence;
 }
 
 static void test_coherent(void)

@@ -118,6 +118,12 @@ bool interval_set_covers(const struct interval_set *set, uint64_t low, uint64_t 
     return i < set->count && set->intervals[i].low <= low;
 }
 
+bool interval_set_meets(const struct interval_set *set, uint64_t low, uint64_t high)
+{
+    size_t i = find(set, low);
+    return i < set->count && set->intervals[i].low <= high;
+}
+
 bool interval_set_equal(const struct interval_set *a, const struct interval_set *b)
 {
     for (size_t i = 0; i < a->count && i < b->count; i++)

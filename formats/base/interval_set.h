@@ -37,6 +37,9 @@ bool interval_set_has(const struct interval_set *set, uint64_t number);
 /* Whether the set has every number from low to high. */
 bool interval_set_covers(const struct interval_set *set, uint64_t low, uint64_t high);
 
+/* Whether the set has any number from low to high. */
+bool interval_set_meets(const struct interval_set *set, uint64_t low, uint64_t high);
+
 bool interval_set_equal(const struct interval_set *a, const struct interval_set *b);
 
 /* Adds the numbers between intervals where the fewest are, until at most `most` > 0 intervals are

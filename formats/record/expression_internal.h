@@ -24,7 +24,7 @@ struct NAMED_FIELDS expression_times {
 
 enum expression_kind { EXPRESSION_AND, EXPRESSION_OR, EXPRESSION_TEST };
 
-#define EXPRESSION_RANGES 3u /* up to so many are compared one by one */
+#define EXPRESSION_RANGES 6u /* so many are faster than a search */
 
 /*
  * Negations are in the tests: `not (a and b)` is `not a or not b`. The tests of a conjunction or
@@ -44,9 +44,9 @@ struct expression_node {
     struct expression_times *times;
     size_t times_count, times_capacity;
 
-    /* For fields of 8 bits, by expression_prepare: whether each value matches, without a mask. */
+    /* By expression_prepare: for fields of 8 bits whether each value matches, without a mask; and
+     * the values that match as ranges, if comparisons with them are faster (else none). */
     uint8_t matches[256];
-    /* The matches of such a field, or the values of an address, as ranges; 0: too many. */
     unsigned range_count;
     struct expression_range {
         uint32_t low, span; /* matches: value - low <= span, in 32 bits */

@@ -50,25 +50,21 @@ static void set_ranges(struct expression_node *node, const struct interval_set *
             .span = (uint32_t)(set->intervals[i].high - set->intervals[i].low)};
 }
 
-/* The matches of a field of 8 bits, and their ranges. */
+/* A table of a field of 8 bits; or a range, if that is all. */
 static void set_matches(struct expression_node *node)
 {
+    unsigned low = 0;
+    unsigned high = 255;
     node->range_count = 0;
     for (unsigned i = 0; i < 256; i++)
         node->matches[i] = interval_set_has(&node->values, i & node->mask);
-    for (unsigned i = 0; i < 256; i++) {
-        unsigned low = i;
-        while (i < 256 && node->matches[i])
-            i++;
-        if (i == low)
-            continue;
-        if (node->range_count == EXPRESSION_RANGES) {
-            node->range_count = 0;
-            return;
-        }
+    while (low < 255 && !node->matches[low])
+        low++;
+    while (high > low && !node->matches[high])
+        high--;
+    if (!memchr(node->matches + low, 0, high - low + 1))
         node->ranges[node->range_count++] =
-            (struct expression_range){.low = low, .span = i - 1 - low};
-    }
+            (struct expression_range){.low = low, .span = high - low};
 }
 
 void expression_prepare(struct expression_node *node)
@@ -158,9 +154,12 @@ static uint64_t test_place(const struct expression_node *node, const struct bloc
     const bool time = node->field == FIELD_TIME;
     const uint64_t first = time ? block->ticks[0] : block->index;
     const uint64_t last = time ? block->ticks[block->count - 1] : block->index + block->count - 1;
-    if (node->mask == UINT64_MAX && first <= last &&
-        interval_set_covers(&node->values, first, last))
-        return ALL_BITS;
+    if (node->mask == UINT64_MAX && first <= last) {
+        if (interval_set_covers(&node->values, first, last))
+            return ALL_BITS;
+        if (!interval_set_meets(&node->values, first, last))
+            return 0;
+    }
     uint64_t bits = 0;
     for (size_t i = 0; i < block->count; i++) {
         uint64_t value = time ? block->ticks[i] : block->index + i;

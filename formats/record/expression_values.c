@@ -293,8 +293,16 @@ static size_t number_length(const char *at)
     return length;
 }
 
-static bool is_ticks(const char *unit, size_t length)
+/* How many ticks the unit is: 1 of "ticks", a million of "Mticks"; 0: it is another unit. */
+static uint64_t unit_in_ticks(const char *unit, size_t length)
 {
+    static const char prefixes[] = "kMGT";
+    uint64_t ticks = 1;
+    for (size_t i = 0; length > 5 && i < sizeof prefixes - 1; i++) {
+        ticks *= 1000;
+        if (strncasecmp(unit, prefixes + i, 1) == 0)
+            return length == 6 && strncasecmp(unit + 1, "ticks", 5) == 0 ? ticks : 0;
+    }
     return (length == 4 || length == 5) && strncasecmp(unit, "ticks", length) == 0;
 }
 
@@ -308,7 +316,7 @@ static int take_time(struct expression_parser *parser, const char *unit_else, ui
     const char *unit = own_unit ? at + length : unit_else;
     const size_t unit_length = own_unit ? own_unit : strlen(unit_else);
     const bool zero = length > 0 && strspn(at, "0") == length && unit_length == 0;
-    const bool ticks = is_ticks(unit, unit_length);
+    const uint64_t ticks = unit_in_ticks(unit, unit_length);
     char text[48]; /* for the functions that read a number and nothing else */
     int64_t nanoseconds = 0;
     int result = BT_USAGE;
@@ -320,7 +328,8 @@ static int take_time(struct expression_parser *parser, const char *unit_else, ui
             result = expression_number(&inner, UINT64_MAX, "", time);
         else if (unit_length > 0)
             result = quantity_duration(&nanoseconds, text, NULL);
-        if (ticks && *inner.at != '\0') /* a point */
+        if (ticks && (*inner.at != '\0' || /* a point */
+                      (result == 0 && __builtin_mul_overflow(*time, ticks, time))))
             result = BT_USAGE;
     }
     if (result < 0)

@@ -49,6 +49,7 @@ static void test_against_bits(void)
         uint64_t high = low + random_below(&random, NUMBERS - low);
         uint64_t all = UINT64_MAX >> (63 - (high - low)) << low;
         CU_ASSERT_EQUAL(interval_set_covers(&a, low, high), (a_bits & all) == all);
+        CU_ASSERT_EQUAL(interval_set_meets(&a, low, high), (a_bits & all) != 0);
         switch (random_below(&random, 4)) {
         case 0:
             CU_ASSERT_EQUAL(interval_set_unite(&a, &b), 0);

@@ -125,6 +125,8 @@ static void test_places(void)
     CU_ASSERT_TRUE(passes_at("time=10..20ticks", 0, 0, 10));
     CU_ASSERT_TRUE(passes_at("time=10ticks-20ticks", 0, 0, 20));
     CU_ASSERT_FALSE(passes_at("time=10-20ticks", 0, 0, 21));
+    CU_ASSERT_TRUE(passes_at("time=2-3Mticks", 0, 0, 2000000));
+    CU_ASSERT_FALSE(passes_at("time=2-3Mticks", 0, 0, 1999999));
     CU_ASSERT_TRUE(passes_at("time=1.5-2s", 1000, 0, 1500));
     CU_ASSERT_FALSE(passes_at("time=1.5-2s", 1000, 0, 1499));
     CU_ASSERT_TRUE(passes_at("time=1500ms..2s", 1000, 0, 2000));
@@ -357,6 +359,8 @@ static void test_errors(void)
                  {"time=5", 6},
                  {"time=5parsecs", 6},
                  {"time=1.5ticks", 6},
+                 {"time=5Xticks", 6},
+                 {"time=99999999Tticks", 6},
                  {"time=2s-1s", 6},
                  {"index=5x", 7},
                  {"symbol=", 8},

@@ -17,6 +17,7 @@ static const struct command *const commands[] = {
     &boards_command,
     &doctor_command,
     &dump_command,
+    &follow_command,
     &info_command,
     &verify_command,
     &recover_command,

@@ -41,7 +41,9 @@ static int append(struct capture_writer *writer, const uint8_t *member, size_t s
     if (writer->torn && cut_back(writer) < 0)
         return bt_fail_errno(error, "cannot cut an unfinished block off %s", writer->name);
     if (file_write(writer->file, member, size, &done) < 0) {
-        int result = bt_fail_errno(error, "cannot write %s", writer->name);
+        int result = errno == EPIPE
+                         ? bt_fail(error, BT_CLOSED, "%s: closed by its reader", writer->name)
+                         : bt_fail_errno(error, "cannot write %s", writer->name);
         writer->torn = done > 0;
         if (writer->torn)
             (void)cut_back(writer); /* otherwise the next append truncates it */

@@ -1,0 +1,68 @@
+#!/bin/bash
+# Follows a capture while it writes, across rotations: every record once, in order, to its end.
+set -eu
+
+# started before the first file, text: the same as dump of the files afterwards
+mkdir run
+bustap follow --csv run/t >live.csv &
+follower=$!
+bustap capture -q --board virtual:smp=2,requests=300000 -o run/t --rotate size=200K --flush 10ms
+wait "$follower"
+bustap dump --csv run/t_*.byu.gz >whole.csv
+[ "$(ls run/t_*.byu.gz | wc -l)" -gt 3 ]
+cmp live.csv whole.csv
+
+# afterwards: as text, records and a capture file that verify accepts
+bustap follow run/t >text
+bustap dump run/t_* | cmp - text
+bustap follow --raw run/t >raw.byu
+bustap dump --raw raw.byu | cmp - text
+bustap follow -o - run/t >copy.byu.gz
+bustap follow -o file.byu.gz run/t && cmp <(bustap dump --csv file.byu.gz) whole.csv
+! bustap follow -o file.byu.gz run/t 2>/dev/null
+bustap verify copy.byu.gz >verdict || { cat verdict; exit 1; }
+bustap dump --csv copy.byu.gz | cmp - whole.csv
+bustap follow --csv --skip 7 -n 1000 -f 'type=FETCH' run/t >some
+bustap dump --csv --skip 7 -n 1000 -f 'type=FETCH' run/t_* | cmp - some
+
+# the newest capture to a prefix; a hole is reported; files that the ring removed are not
+sleep 1
+bustap capture -q --board virtual:smp=1,requests=120000 -o run/t --append --rotate size=100K 2>/dev/null
+newest=$(ls -t run/t_00002_* | head -n 1)
+rm "$newest"
+status=0
+bustap follow --csv run/t >newest.csv 2>err || status=$?
+[ "$status" -eq 1 ] && grep -q 'removed before they could be read' err || { cat err; exit 1; }
+
+# killed: what is complete is printed, then the reason
+mkdir killed
+bustap capture -q --board virtual:smp=1 -o killed/k --flush 10ms &
+capture=$!
+until ls killed/k_*.part >there 2>/dev/null && [ "$(stat -c %s "$(cat there)")" -gt 100000 ]; do sleep 0.05; done
+bustap follow --raw killed/k >k.byu 2>err &
+follower=$!
+sleep 0.2
+kill -9 "$capture"
+wait "$capture" 2>/dev/null || true
+status=0
+wait "$follower" || status=$?
+[ "$status" -eq 1 ] && grep -q 'has no closing block: its capture was killed' err || { cat err; exit 1; }
+[ "$(stat -c %s k.byu)" -gt 12000 ]
+
+# a reader that closes early ends it, also while nothing is written
+bustap capture -q --board virtual:smp=1 -o run/endless &
+capture=$!
+bustap follow run/endless | head -n 1 >first
+[ -s first ]
+bustap follow -o - run/endless 2>err | head -c 1000 >first
+[ ! -s err ] || { cat err; exit 1; }
+kill "$capture"
+wait "$capture" || true
+
+# usage
+status=0
+bustap follow 2>err || status=$?
+[ "$status" -eq 2 ] && grep -q 'PREFIX is missing' err
+status=0
+bustap follow run/ 2>err || status=$?
+[ "$status" -eq 2 ] && grep -q 'is a folder' err

@@ -1,0 +1,330 @@
+/* bustap follow: the records of a running capture, while they are written. */
+#include "tools/common/commands.h"
+
+#include "formats/base/printable.h"
+#include "formats/base/thread.h"
+#include "formats/capture/capture_writer.h"
+#include "formats/record/expression.h"
+#include "formats/record/record_text.h"
+#include "tools/common/output.h"
+#include "tools/input/capture_follow.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Records formatted at a time: their longest text fits one reservation. */
+#define FOLLOW_RECORDS (OUTPUT_RESERVE_MAX / RECORD_TEXT_MAX_BYTES)
+#define WAIT_MS        200
+
+struct follow_settings {
+    bool csv, json, raw;
+    const char *output;
+    uint64_t skip, count;
+    const char *filter;
+};
+
+static const struct option_row follow_options[] = {
+    OPTION_CSV_ROW(struct follow_settings, csv),
+    OPTION_JSON_LINES_ROW(struct follow_settings, json),
+    {OPTION_FLAG, 0, "raw", NULL, "write records of 12 bytes, as BYU traces have them",
+     offsetof(struct follow_settings, raw), NULL},
+    {OPTION_FILE, 'o', "output", "OUT", "write a capture file; - is standard output",
+     offsetof(struct follow_settings, output), NULL},
+    {OPTION_COUNT, 0, "skip", "N", "skip the first N records",
+     offsetof(struct follow_settings, skip), NULL},
+    {OPTION_COUNT, 'n', "count", "N", "read N records, then stop",
+     offsetof(struct follow_settings, count), NULL},
+    {OPTION_TEXT, 'f', "filter", "EXPR",
+     "of those, only matching records: 'type=FETCH and processor=0'",
+     offsetof(struct follow_settings, filter), NULL},
+    {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
+
+struct follow {
+    const struct follow_settings *settings;
+    struct source *source;
+    struct expression *filter; /* NULL: every record */
+    bool clocked;              /* the filter knows the clock */
+    uint64_t *selected;        /* bits of the batch's records */
+    struct batch batch;
+    struct output *output;         /* text and raw records */
+    int file;                      /* -o */
+    struct capture_writer *writer; /* -o; NULL before the first batch */
+    struct deflate_encoder *encoder;
+    uint8_t *member;
+    struct capture_totals totals; /* of what -o has written */
+    uint64_t skip, left;
+    int status;
+};
+
+static void report(struct follow *follow, const struct bt_error *error)
+{
+    int status = error->code == BT_NOTE ? 0 : bt_exit_status(error->code);
+    fprintf(stderr, "bustap: %s\n", PRINTABLE(error->message));
+    follow->status = status > follow->status ? status : follow->status;
+}
+
+/* --- text and raw records -------------------------------------------------------------------- */
+
+static int put_run(struct follow *follow, const struct batch *run, struct bt_error *error)
+{
+    enum record_text form = follow->settings->csv    ? RECORD_TEXT_CSV
+                            : follow->settings->json ? RECORD_TEXT_JSON
+                                                     : RECORD_TEXT_B2A;
+    uint64_t tick = run->first_tick;
+    for (size_t done = 0; done < run->count;) {
+        size_t some = run->count - done < FOLLOW_RECORDS ? run->count - done : FOLLOW_RECORDS;
+        const struct record *records = run->records + done;
+        size_t room = some * (follow->settings->raw ? RECORD_BYTES : RECORD_TEXT_MAX_BYTES);
+        char *out = output_reserve(follow->output, room, error);
+        if (!out)
+            return error->code;
+        if (follow->settings->raw)
+            records_put((uint8_t *)out, records, some);
+        else
+            room = record_text_put(form, out, records, some, run->first_index + done, tick);
+        output_filled(follow->output, room);
+        done += some;
+        if (done < run->count)
+            tick += records_time(records + 1, some);
+    }
+    return 0;
+}
+
+static bool is_selected(const struct follow *follow, size_t i)
+{
+    return follow->selected[i / 64] >> i % 64 & 1;
+}
+
+/* Prints the matching records of a batch, one run of successive records at a time. */
+static int put_matching(struct follow *follow, const struct batch *batch, struct bt_error *error)
+{
+    uint64_t tick = batch->first_tick;
+    if (!follow->clocked &&
+        expression_clock(follow->filter, source_info(follow->source)->clock_hz, error) < 0)
+        return error->code;
+    follow->clocked = true;
+    expression_select(follow->filter, batch, batch->first_index, follow->selected);
+    for (size_t i = 0; i < batch->count;) {
+        struct batch run = {.records = batch->records + i,
+                            .first_index = batch->first_index + i,
+                            .first_tick = tick};
+        while (i + run.count < batch->count && is_selected(follow, i + run.count))
+            run.count++;
+        int result = put_run(follow, &run, error);
+        if (result < 0)
+            return result;
+        size_t passed = run.count + 1 < batch->count - i ? run.count + 1 : batch->count - i - 1;
+        tick += records_time(batch->records + i + 1, passed);
+        i += run.count + 1;
+    }
+    return 0;
+}
+
+/* --- a capture file -------------------------------------------------------------------------- */
+
+static int begin_file(struct follow *follow, struct bt_error *error)
+{
+    if (follow->writer)
+        return 0;
+    follow->encoder = deflate_encoder_new(DEFLATE_BEST, -1, error);
+    follow->member = malloc(capture_data_member_bound(follow->batch.capacity));
+    if (!follow->encoder || !follow->member)
+        return follow->encoder ? bt_fail(error, BT_MEMORY, "no memory for a block") : BT_MEMORY;
+    follow->writer = capture_writer_new(follow->file, follow->settings->output,
+                                        source_info(follow->source), error);
+    return follow->writer ? 0 : error->code;
+}
+
+static int put_member(struct follow *follow, const struct batch *batch, struct bt_error *error)
+{
+    size_t size;
+    int result = begin_file(follow, error);
+    if (result == 0)
+        result = capture_put_data_member(follow->encoder, batch, follow->member,
+                                         capture_data_member_bound(follow->batch.capacity), &size,
+                                         error);
+    if (result == 0)
+        result = capture_writer_put(follow->writer, follow->member, size, batch, error);
+    follow->totals.capture_records += batch->count;
+    for (int stage = 0; stage < LOSS_STAGES; stage++)
+        follow->totals.capture_lost[stage] += batch->lost.count[stage];
+    follow->totals.last_tick = batch->last_tick;
+    return result;
+}
+
+/* Closes the file: with the totals of a capture that has ended, else as one that was stopped. */
+static int end_file(struct follow *follow, struct bt_error *error)
+{
+    const struct capture_totals *totals = capture_follow_closing(follow->source);
+    struct capture_totals own = follow->totals;
+    own.end = CAPTURE_END_STOPPED;
+    own.final = true;
+    if (totals && totals->final)
+        own = *totals;
+    memset(own.file_lost, 0, sizeof own.file_lost); /* the writer has them */
+    return follow->writer ? capture_writer_close(follow->writer, &own, error) : 0;
+}
+
+/* --- following ------------------------------------------------------------------------------- */
+
+/* Removes the records to be skipped, and those after the count. */
+static void shorten(struct follow *follow, struct batch *batch)
+{
+    size_t skip = follow->skip < batch->count ? (size_t)follow->skip : batch->count;
+    follow->skip -= skip;
+    if (skip > 0 && skip < batch->count)
+        batch->first_tick += records_time(batch->records + 1, skip);
+    batch->records += skip;
+    batch->first_index += skip;
+    batch->count -= skip;
+    if (batch->count > follow->left)
+        batch->count = (size_t)follow->left;
+    follow->left -= batch->count;
+}
+
+static int put_batch(struct follow *follow, struct batch *batch, struct bt_error *error)
+{
+    int result;
+    shorten(follow, batch);
+    if (loss_total(&batch->lost) > 0)
+        follow->status = STATUS_DATA;
+    if (follow->settings->output)
+        return put_member(follow, batch, error);
+    if (batch->gap.milliseconds > 0 || loss_total(&batch->lost) > 0)
+        fprintf(stderr, "bustap: %" PRIu64 " requests before record %" PRIu64 " were lost\n",
+                loss_total(&batch->lost), batch->first_index);
+    result = follow->filter ? put_matching(follow, batch, error) : put_run(follow, batch, error);
+    return result < 0 ? result : output_flush(follow->output, error);
+}
+
+/* Whether the reader of standard output is gone: a silent capture does not notice it. */
+static int check_reader(struct follow *follow, struct bt_error *error)
+{
+    return follow->output ? output_flush(follow->output, error) : 0;
+}
+
+static int follow_records(struct follow *follow, struct bt_error *error)
+{
+    struct bt_error trouble;
+    while (follow->left > 0) {
+        struct batch batch = follow->batch;
+        int result = source_next(follow->source, &batch, WAIT_MS, &trouble);
+        if (result == 0)
+            return 0;
+        if (result == 1)
+            result = put_batch(follow, &batch, error);
+        else if (result == BT_TIMEOUT)
+            result = check_reader(follow, error);
+        else
+            report(follow, &trouble);
+        if (result < 0 && result != BT_DATA && result != BT_NOTE)
+            return result;
+    }
+    return 0;
+}
+
+static int put_heading(struct follow *follow, struct bt_error *error)
+{
+    const char *heading = follow->settings->csv ? record_text_header(RECORD_TEXT_CSV) : "";
+    char *out = output_reserve(follow->output, strlen(heading), error);
+    if (!out)
+        return error->code;
+    memcpy(out, heading, strlen(heading));
+    output_filled(follow->output, strlen(heading));
+    return output_flush(follow->output, error);
+}
+
+static int allocate(struct follow *follow, const char *prefix, struct bt_error *error)
+{
+    const struct follow_settings *settings = follow->settings;
+    follow->batch.capacity = CAPTURE_BLOCK_RECORDS;
+    follow->batch.records = malloc(follow->batch.capacity * sizeof(struct record));
+    follow->selected = calloc(follow->batch.capacity / 64 + 1, sizeof(uint64_t));
+    if (!follow->batch.records || !follow->selected)
+        return bt_fail(error, BT_MEMORY, "no memory for a block of records");
+    follow->file = STDOUT_FILENO;
+    if (settings->output && strcmp(settings->output, "-") != 0) {
+        follow->file = open(settings->output, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (follow->file < 0)
+            return bt_fail_errno(error, "cannot make %s", settings->output);
+    }
+    if (!settings->output) {
+        follow->output = output_new(STDOUT_FILENO, "standard output", error);
+        if (!follow->output)
+            return error->code;
+    }
+    return capture_follow_open(&follow->source, prefix, error);
+}
+
+static int run_follow(struct follow *follow, const char *prefix)
+{
+    struct bt_error error = {0};
+    int result = allocate(follow, prefix, &error);
+    if (result == 0 && follow->output)
+        result = put_heading(follow, &error);
+    if (result == 0)
+        result = follow_records(follow, &error);
+    if (result == 0 && follow->settings->output)
+        result = end_file(follow, &error);
+    if (result < 0 && error.code != BT_CLOSED)
+        report(follow, &error);
+    source_close(follow->source);
+    capture_writer_free(follow->writer);
+    if (follow->settings->output && follow->file > STDERR_FILENO)
+        close(follow->file);
+    deflate_encoder_free(follow->encoder);
+    output_free(follow->output);
+    free(follow->member);
+    free(follow->selected);
+    free(follow->batch.records);
+    return follow->status;
+}
+
+/* What excludes what. NULL: nothing. */
+static const char *conflict(const struct follow_settings *settings)
+{
+    if (settings->csv + settings->json + settings->raw + (settings->output != NULL) > 1)
+        return "--csv, --json, --raw and -o exclude each other";
+    if (settings->output && (settings->filter || settings->skip))
+        return "-o copies all records: -f and --skip are for text and --raw";
+    bool standard = settings->raw || (settings->output && strcmp(settings->output, "-") == 0);
+    if (standard && isatty(STDOUT_FILENO))
+        return "binary data is not written to a terminal: redirect it to a file or a pipe";
+    return NULL;
+}
+
+static int follow_main(struct invocation *call)
+{
+    struct follow_settings settings = {.count = UINT64_MAX};
+    struct bt_error error;
+    int status;
+    if (!command_options(call, &settings, &status))
+        return status;
+    if (call->count != 1)
+        return command_usage(call, call->count ? "unexpected '%.60s'" : "PREFIX is missing",
+                             call->count ? call->arguments[1] : "");
+    const char *what = conflict(&settings);
+    if (what)
+        return command_usage(call, "%s", what);
+    struct follow follow = {.settings = &settings, .skip = settings.skip, .left = settings.count};
+    if (settings.filter && expression_parse(&follow.filter, settings.filter, NULL, &error) < 0)
+        return command_usage(call, "%s", error.message);
+    status = run_follow(&follow, call->arguments[0]);
+    expression_free(follow.filter);
+    return status;
+}
+
+const struct command follow_command = {
+    .name = "follow",
+    .operands = "PREFIX",
+    .summary = "print the records of a running capture while it writes them",
+    .details = "Prints the records of the newest capture to PREFIX, from the first of its files "
+               "that is still there, and what is added to them, across rotations, until the "
+               "capture ends. Waits for the first file.",
+    .options = follow_options,
+    .run = follow_main,
+    .group = NULL};

@@ -133,6 +133,13 @@ $(PAGE_PARTS): $(BUILD)/%.h: %
 	@sed 's/[\\"]/\\&/g; s/.*/"&\\n",/' $< >$@
 $(BUILD)/tools/dcfg/annotate_html.o: $(PAGE_PARTS)
 
+# The shells' scripts, in the same form.
+COMPLETION_PARTS := $(patsubst %,$(BUILD)/tools/common/completion.%.h,bash zsh fish)
+$(COMPLETION_PARTS): $(BUILD)/%.h: %
+	@mkdir -p $(@D)
+	@sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< >$@
+$(BUILD)/tools/common/completion.o: $(COMPLETION_PARTS)
+
 # Rebuilds everything when compiler or flags change.
 .PHONY: force
 $(BUILD)/flags: force

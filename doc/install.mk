@@ -13,6 +13,10 @@ INCDIR  := $(DESTDIR)$(PREFIX)/include/bustap
 LIBDIR  := $(DESTDIR)$(PREFIX)/lib/bustap
 UDEVDIR := $(DESTDIR)$(PREFIX)/lib/udev/rules.d
 UNITDIR := $(DESTDIR)$(PREFIX)/lib/systemd/system
+# where the shells search for completion; bash and fish by the name of the program
+BASHDIR := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+ZSHDIR  := $(DESTDIR)$(PREFIX)/share/zsh/site-functions
+FISHDIR := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
 # In the folders they have here, so that what one says of another is true there too.
 MANUALS := $(notdir $(sort $(wildcard doc/bustap*.1)))
@@ -25,6 +29,8 @@ INSTALLED := $(BINDIR)/bustap $(BINDIR)/b2a $(SBINDIR)/bustapd \
              $(INCDIR)/mark.h $(INCDIR)/depend_hooks.h \
              $(LIBDIR)/libbustap-depend.a $(PLUGIN:$(BUILD)/%=$(LIBDIR)/%) \
              $(UDEVDIR)/60-bustap.rules $(UDEVDIR)/61-bustap-access.rules $(UNITDIR)/bustapd.service \
+             $(patsubst %,$(BASHDIR)/%,bustap b2a bustapd) $(ZSHDIR)/_bustap \
+             $(patsubst %,$(FISHDIR)/%.fish,bustap b2a bustapd) \
              $(addprefix $(DOCDIR)/,$(INSTALLED_DOCUMENTS))
 
 .PHONY: install uninstall
@@ -43,6 +49,12 @@ install: all
 	$(INSTALL) -m 644 doc/61-bustap-access.rules $(UDEVDIR)/61-bustap-access.rules
 	sed 's,/usr/local/,$(PREFIX)/,' doc/bustapd.service > $(UNITDIR)/bustapd.service
 	chmod 644 $(UNITDIR)/bustapd.service
+	$(INSTALL) -m 644 tools/common/completion.bash $(BASHDIR)/bustap
+	$(INSTALL) -m 644 tools/common/completion.zsh $(ZSHDIR)/_bustap
+	$(INSTALL) -m 644 tools/common/completion.fish $(FISHDIR)/bustap.fish
+	for program in b2a bustapd; do \
+	    ln -sf bustap $(BASHDIR)/$$program && ln -sf bustap.fish $(FISHDIR)/$$program.fish || exit 1; \
+	done
 	for document in $(INSTALLED_DOCUMENTS); do \
 	    $(INSTALL) -m 644 $$document $(DOCDIR)/$$document || exit 1; \
 	done

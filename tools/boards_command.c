@@ -18,8 +18,8 @@ struct boards_settings {
 
 static const struct option_row boards_options[] = {
     OPTION_JSON_ROW(struct boards_settings, json),
-    {OPTION_TEXT, 0, "self-test",
-     "SPEC ftdi virtual:smp= virtual:replay=", "measure the link of this board with a test pattern",
+    {OPTION_TEXT, 0, "self-test", "SPEC ftdi virtual:smp= virtual:replay=FILE",
+     "measure the link of this board with a test pattern",
      offsetof(struct boards_settings, self_test), NULL},
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 

@@ -4,10 +4,27 @@
 #include "capture/signal_guard.h"
 #include "formats/base/standard_streams.h"
 #include "tools/common/command_group.h"
+#include "tools/common/completion.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+
+static int completion_main(struct invocation *call);
+
+static const struct option_row completion_options[] = {
+    {OPTION_END, '+', NULL, NULL, NULL, 0, NULL}};
+
+static const struct command completion_command = {
+    .name = "completion",
+    .operands = "bash|zsh|fish",
+    .summary = "print a script that completes command lines in a shell",
+    .details = "Prints the script of a shell, which 'make install' installs. In bash, 'source "
+               "<(bustap completion bash)' loads it without an installation. The script asks "
+               "'bustap completion words -- WORD...' for the candidates of the last word.",
+    .options = completion_options,
+    .run = completion_main,
+    .group = NULL};
 
 /* One command on each line. */
 /* clang-format off */
@@ -32,9 +49,28 @@ static const struct command *const commands[] = {
     &wet_command,
     &slice_command,
     &rondo_command,
+    &completion_command,
     NULL
 };
 /* clang-format on */
+
+static int completion_main(struct invocation *call)
+{
+    int status;
+    if (!command_options(call, NULL, &status))
+        return status;
+    char **words = call->arguments;
+    if (call->count > 0 && strcmp(words[0], "words") == 0) {
+        const int skipped = call->count > 1 && strcmp(words[1], "--") == 0 ? 2 : 1;
+        completion_print(commands, call->count - skipped, words + skipped, stdout);
+        return STATUS_GOOD;
+    }
+    const char *script = call->count == 1 ? completion_script(words[0]) : NULL;
+    if (!script)
+        return command_usage(call, "one shell is needed: bash, zsh or fish");
+    fputs(script, stdout);
+    return STATUS_GOOD;
+}
 
 static void print_overview(FILE *out)
 {

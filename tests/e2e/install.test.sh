@@ -12,6 +12,8 @@ for file in bin/bustap bin/b2a sbin/bustapd share/man/man1/bustap.1 share/man/ma
     share/man/man1/bustap-dcfg.1 \
     share/man/man8/bustapd.8 lib/udev/rules.d/60-bustap.rules \
     include/bustap/mark.h include/bustap/depend_hooks.h lib/bustap/libbustap-depend.a \
+    share/bash-completion/completions/bustap share/bash-completion/completions/b2a share/zsh/site-functions/_bustap \
+    share/fish/vendor_completions.d/bustap.fish share/fish/vendor_completions.d/bustapd.fish \
     lib/udev/rules.d/61-bustap-access.rules lib/systemd/system/bustapd.service \
     share/doc/bustap/doc/bustapd.conf share/doc/bustap/README.md share/doc/bustap/doc/capture-file.md share/doc/bustap/LICENSE; do
     [ -e "$file" ] || { echo "$file is missing"; exit 1; }
@@ -32,6 +34,10 @@ for document in "$TOP/README.md" "$TOP/doc/bustapd.8"; do
     for file in $named; do
         [ -e "${file#/usr/local/}" ] || { echo "$document: $file is missing"; exit 1; }
     done
+done
+# the scripts of shells are those that the program prints
+for pair in bash:share/bash-completion/completions/bustapd zsh:share/zsh/site-functions/_bustap fish:share/fish/vendor_completions.d/b2a.fish; do
+    bin/bustap completion "${pair%%:*}" | cmp - "${pair#*:}"
 done
 # a program needs only the headers
 printf '#include <bustap/mark.h>\n#include <bustap/depend_hooks.h>\nint main(void)\n{\n    BUSTAP_BEGIN;\n    BUSTAP_END;\n    return 0;\n}\n' >"$TMPDIR/marked.c"

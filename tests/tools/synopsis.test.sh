@@ -9,7 +9,7 @@ usage() {
     line=$("$@" -h | head -n 1)
     case $line in "usage: $* [-h]"* | "usage: $* [-h |"*) ;; *) echo "$*: $line"; exit 1 ;; esac
     checked=$((checked + 1))
-    # a name with two blanks before it, in lines before those of options
+    case $line in *\ COMMAND\ *) ;; *) return 0 ;; esac
     for command in $("$@" -h | sed -n 's/^  \([a-z]\{1,\}\)  .*/\1/p'); do
         usage "$@" "$command"
     done

@@ -32,7 +32,7 @@ static int unknown(const struct command *const *list, const char *called, const 
 void command_list_print(const struct command *const *list, FILE *out)
 {
     for (const struct command *const *c = list; *c; c++)
-        fprintf(out, "  %-10s %s\n", (*c)->name, (*c)->summary);
+        fprintf(out, "  %-11s %s\n", (*c)->name, (*c)->summary);
 }
 
 int command_run(const struct command *command, const char *called, int count, char **arguments,

@@ -282,6 +282,8 @@ static int depend_main(struct invocation *invocation)
     return exec_program_failure(&error);
 }
 
+static const struct command *const readers[] = {&depend_check_command, NULL};
+
 const struct command depend_command = {
     .name = "depend",
     .operands = "[--] PROGRAM [ARGUMENT...] | check FILE",
@@ -293,4 +295,4 @@ const struct command depend_command = {
                "named check, give its path.",
     .options = depend_options,
     .run = depend_main,
-    .group = NULL};
+    .group = readers};

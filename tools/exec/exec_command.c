@@ -80,7 +80,7 @@ static const struct option_row exec_rows[] = {
     {OPTION_FLAG, 0, "rep", NULL,
      "fetch a string instruction with a repeat prefix for each of its repetitions",
      OPTION(repetitions), NULL},
-    {OPTION_CALL, 0, "only-code", "WHERE module:",
+    {OPTION_CALL, 0, "only-code", "WHERE module:FILE",
      "capture only instructions in FUNCTION, module:FILE or 0xLOW-0xHIGH, and their reads and "
      "writes",
      0, take_code},

@@ -245,4 +245,4 @@ const struct command wet_command = {
                "path.",
     .options = wet_options,
     .run = wet_main,
-    .group = NULL};
+    .group = readers};

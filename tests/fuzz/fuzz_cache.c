@@ -68,6 +68,7 @@ static bool take_settings(struct input *input, struct hierarchy_settings *settin
     settings->honour_attributes = all >> 4 & 1;
     settings->classify = all >> 5 & 1;
     settings->no_flush = all >> 6 & 1;
+    settings->optimum = all >> 7 & 1;
     settings->seed = take(input);
     for (unsigned level = 0; level < settings->level_count; level++) {
         uint8_t shape = take(input);

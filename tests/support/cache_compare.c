@@ -38,6 +38,9 @@ static const char *const counter_names[] = {"references, fetch",
                                             "false sharing, fetch",
                                             "false sharing, read",
                                             "false sharing, write",
+                                            "optimum, fetch",
+                                            "optimum, read",
+                                            "optimum, write",
                                             "victim hits",
                                             "fills",
                                             "fill bytes",
@@ -172,11 +175,19 @@ static void compare_cache(struct cache_compare *compare, const struct cache_coun
 {
     uint64_t left[sizeof *engine / sizeof(uint64_t)];
     uint64_t right[sizeof *slow / sizeof(uint64_t)];
+    uint64_t optimum = 0;
+    uint64_t misses = 0;
     memcpy(left, engine, sizeof left);
     memcpy(right, slow, sizeof right);
     for (size_t i = 0; i < sizeof left / sizeof *left; i++)
         if (left[i] != right[i])
             differ(compare, where, counter_names[i], left[i], right[i]);
+    for (unsigned kind = 0; kind < REFERENCE_KINDS; kind++) {
+        optimum += engine->optimum_misses[kind];
+        misses += engine->line_misses[kind];
+    }
+    if (optimum > misses)
+        differ(compare, where, "the optimum misses more than the cache", optimum, misses);
 }
 
 static void compare_caches(struct cache_compare *compare, const struct hierarchy_settings *settings,
@@ -329,12 +340,12 @@ void cache_print_settings(FILE *out, const struct hierarchy_settings *settings)
 {
     static const char *const inclusions[] = {"neither", "inclusive", "exclusive"};
     static const char *const coherences[] = {"incoherent", "msi", "mesi", "moesi", "mesif"};
-    fprintf(out, "  %s%s%s%s%s%s, seed 0x%" PRIx64 "\n", coherences[settings->coherence],
+    fprintf(out, "  %s%s%s%s%s%s%s, seed 0x%" PRIx64 "\n", coherences[settings->coherence],
             settings->automatic_coherence ? ", automatic" : "",
             settings->plain_readinv ? ", plain readinv" : "",
             settings->honour_attributes ? ", attributes honoured" : "",
-            settings->classify ? ", classified" : "", settings->no_flush ? ", no flush" : "",
-            settings->seed);
+            settings->classify ? ", classified" : "", settings->optimum ? ", optimum" : "",
+            settings->no_flush ? ", no flush" : "", settings->seed);
     for (unsigned level = 0; level < settings->level_count; level++) {
         const struct cache_level *at = &settings->levels[level];
         fprintf(out, "  level %u: %s, %s, %s\n", level + 1, at->split ? "split" : "unified",

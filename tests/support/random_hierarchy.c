@@ -116,6 +116,7 @@ void random_hierarchy(uint64_t *state, struct hierarchy_settings *settings)
     settings->plain_readinv = random_one_in(state, 4);
     settings->honour_attributes = random_one_in(state, taste.rarity);
     settings->classify = random_one_in(state, 2);
+    settings->optimum = random_one_in(state, 6);
     settings->no_flush = random_one_in(state, 8);
     settings->seed = random_next(state);
 }

@@ -269,14 +269,19 @@ static void flush(struct slow_cache *cache, struct slow_store *store)
         slow_write_runs(cache, store, store->victims + i);
 }
 
-void slow_cache_end(struct slow_cache *cache)
+static void flush_all(struct slow_cache *cache)
 {
-    if (cache->settings.no_flush)
-        return;
     for (unsigned level = 0; level < CACHE_LEVELS; level++)
         for (unsigned at = 0; at < cache->rows[level].count; at++)
             flush(cache, cache->rows[level].stores[at]);
     slow_check_memory(cache);
+}
+
+void slow_cache_end(struct slow_cache *cache)
+{
+    if (!cache->settings.no_flush)
+        flush_all(cache);
+    slow_optimum_end(cache);
 }
 
 bool slow_cache_has_processor(const struct slow_cache *cache, uint8_t processor)

@@ -54,6 +54,15 @@ struct slow_origin {
     uint32_t instruction;
 };
 
+/* What happens to a line, for the optimum. */
+enum slow_happening { SLOW_REFERENCE, SLOW_FETCH, SLOW_LOSS };
+
+struct slow_event {
+    uint64_t number; /* of the line */
+    enum slow_happening happening;
+    enum reference_kind kind;
+};
+
 /* One cache. */
 struct slow_store {
     unsigned level;
@@ -74,6 +83,8 @@ struct slow_store {
     struct slow_map losses;
     struct slow_map seen; /* mask of sub-blocks by line */
     struct slow_full_line *full;
+    struct slow_event *events; /* with optimum */
+    size_t event_count;
 };
 
 /* A reference on its way from the processor to memory. */
@@ -150,6 +161,11 @@ void slow_replacement_use(struct slow_store *store, struct slow_line *line);
 void slow_replacement_fill(struct slow_store *store, struct slow_line *line);
 /* The way to fill; a line in it is evicted. */
 uint32_t slow_replacement_choose(struct slow_store *store, uint64_t set);
+
+/* --- slow_optimum.c: "The optimum" --- */
+void slow_optimum_note(struct slow_cache *cache, struct slow_store *store, uint64_t number,
+                       enum slow_happening happening, enum reference_kind kind);
+void slow_optimum_end(struct slow_cache *cache);
 
 /* --- slow_reference.c: "One reference to one cache", "Inclusion" --- */
 struct slow_store *slow_store_for(struct slow_cache *cache, unsigned level, uint8_t processor,

@@ -57,6 +57,7 @@ static void give_up_into(struct slow_cache *cache, struct slow_store *above, str
 {
     uint64_t address = line->number * above->settings.line;
     uint32_t *into = evicted->bytes + address % store->settings.line;
+    slow_optimum_note(cache, above, line->number, SLOW_LOSS, REFERENCE_READ);
     struct slow_line taken = slow_take(line);
     above->counters.back_invalidations++;
     if (to_write)
@@ -109,6 +110,7 @@ static void insert(struct slow_cache *cache, unsigned level, const struct slow_s
     struct slow_line *mine = slow_find(store, line->number);
     struct slow_line old = {.there = false};
     store->counters.insertions++;
+    slow_optimum_note(cache, store, line->number, SLOW_FETCH, REFERENCE_READ);
     if (mine)
         slow_use(store, mine);
     else
@@ -187,6 +189,7 @@ static void attribute_write(struct slow_cache *cache, struct slow_store *store,
                             struct slow_reference *part, struct slow_line *line, bool hit)
 {
     if (hit && part->attribute == ATTRIBUTE_WRITE_PROTECT) {
+        slow_optimum_note(cache, store, line->number, SLOW_LOSS, REFERENCE_READ);
         struct slow_line taken = slow_take(line);
         if (cache->settings.levels[store->level].inclusion == CACHE_INCLUSIVE)
             slow_give_up_above(cache, store, &taken, false);
@@ -394,6 +397,10 @@ static void part_in(struct slow_cache *cache, struct slow_store *store, struct s
     bool miss = !line || (line->valid & mask) != mask;
     count(store, part, miss, !line);
     slow_classify(cache, store, part, miss);
+    slow_optimum_note(cache, store, number, part->prefetch ? SLOW_FETCH : SLOW_REFERENCE,
+                      part->kind);
+    if (exclusive(cache, store->level) && !write)
+        slow_optimum_note(cache, store, number, SLOW_LOSS, REFERENCE_READ);
     if (write && part->attribute != ATTRIBUTE_WRITE_BACK) {
         attribute_write(cache, store, part, line, !miss);
         return;

@@ -60,6 +60,7 @@ static void gather(struct slow_cache *cache, const struct slow_store *agent, str
 static struct slow_line invalidate(struct slow_cache *cache, struct slow_store *agent,
                                    struct slow_line *line)
 {
+    slow_optimum_note(cache, agent, line->number, SLOW_LOSS, REFERENCE_READ);
     struct slow_line taken = slow_take(line);
     agent->counters.invalidations++;
     slow_line_counters(cache, taken.number)->invalidations++;
@@ -103,6 +104,7 @@ static void drop(struct slow_cache *cache, struct slow_store *agent, uint64_t nu
     struct slow_line *line = agent ? slow_find(agent, number) : NULL;
     if (!line)
         return;
+    slow_optimum_note(cache, agent, line->number, SLOW_LOSS, REFERENCE_READ);
     struct slow_line taken = slow_take(line);
     slow_give_up_above(cache, agent, &taken, false);
     slow_write_runs(cache, agent, &taken);
@@ -335,6 +337,7 @@ static void pass_shared(struct slow_cache *cache, struct slow_store *store,
             slow_write_runs(cache, store, line);
         if (!line || part->kind != REFERENCE_WRITE)
             continue;
+        slow_optimum_note(cache, store, line->number, SLOW_LOSS, REFERENCE_READ);
         struct slow_line taken = slow_take(line);
         if (cache->settings.levels[store->level].inclusion == CACHE_INCLUSIVE)
             slow_give_up_above(cache, store, &taken, false);

@@ -36,6 +36,7 @@ void slow_store_free(struct slow_store *store)
         free(store->victims[i].bytes);
     free(store->lines);
     free(store->full);
+    free(store->events);
     free(store->tree);
     free(store->random);
     free(store->victims);

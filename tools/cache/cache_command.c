@@ -36,7 +36,7 @@ struct cache_request {
     enum attribution_by by;
     uint64_t rows;
     bool with_tlb;
-    bool csv, json, classify, no_flush;
+    bool csv, json, classify, optimum, no_flush;
 };
 
 #define TAKE_LEVEL(name, level, sides)                                                             \
@@ -172,6 +172,8 @@ static const struct option_row cache_options[] = {
      "honour or ignore (the default) the memory type of requests", 0, take_attributes},
     {OPTION_FLAG, 0, "classify", NULL, "count misses by cause",
      offsetof(struct cache_request, classify), NULL},
+    {OPTION_FLAG, 0, "optimum", NULL, "count the misses of the best possible replacement",
+     offsetof(struct cache_request, optimum), NULL},
     {OPTION_FLAG, 0, "no-flush", NULL, "do not write back dirty lines at the end",
      offsetof(struct cache_request, no_flush), NULL},
     {OPTION_COUNT, 0, "seed", "N", "seed of random replacement (default: 0)",
@@ -500,7 +502,8 @@ static bool describes_hierarchy(const struct cache_request *request)
 {
     const struct hierarchy_settings *settings = &request->text.settings;
     bool given = settings->coherence != CACHE_INCOHERENT || settings->honour_attributes ||
-                 settings->memory_latency > 0 || request->classify || request->no_flush;
+                 settings->memory_latency > 0 || request->classify || request->optimum ||
+                 request->no_flush;
     for (unsigned level = 0; level < CACHE_LEVELS; level++)
         given = given || request->text.given[level];
     return given;
@@ -514,9 +517,9 @@ static const char *contradiction(const struct cache_request *request)
         return "--csv and --json exclude each other";
     if (request->plot && !request->swept)
         return "only a sweep is plotted: --plot needs --sweep";
-    if (request->swept && (request->classify || request->image_count > 0))
-        return "a sweep counts neither kinds of misses nor lines: --sweep excludes --classify and "
-               "--image";
+    if (request->swept && (request->classify || request->optimum || request->image_count > 0))
+        return "a sweep counts neither kinds of misses nor lines: --sweep excludes --classify, "
+               "--optimum and --image";
     if (request->swept && intervals)
         return "a sweep has no intervals: --sweep excludes --interval";
     if (request->with_tlb && (request->swept || request->compared_count > 0 || request->csv))
@@ -554,6 +557,7 @@ static int cache_main(struct invocation *call)
     if (request.input.trace.from && !trace_format_find(request.input.trace.from, &error))
         return command_usage(call, "%s", error.message);
     request.text.settings.classify |= request.classify;
+    request.text.settings.optimum |= request.optimum;
     request.text.settings.no_flush |= request.no_flush;
     if (request.swept) /* the only level, if no level is given */
         request.text.given[request.axes.level] = true;

@@ -184,6 +184,8 @@ void cache_report_json_settings(struct json_put *json, const struct hierarchy_se
         json_text(json, "readinv", settings->plain_readinv ? "read" : "own");
     json_text(json, "attributes", settings->honour_attributes ? "honour" : "ignore");
     json_bool(json, "classify", settings->classify);
+    if (settings->optimum)
+        json_bool(json, "optimum", true);
     json_bool(json, "flush", !settings->no_flush);
     json_count(json, "seed", settings->seed);
     if (access_time_is_known(settings))

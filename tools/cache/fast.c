@@ -37,7 +37,7 @@ static bool is_plain(const struct hierarchy_settings *settings, unsigned number,
 
 bool hierarchy_is_plain(const struct hierarchy_settings *settings, unsigned level, unsigned side)
 {
-    if (settings->classify || settings->honour_attributes ||
+    if (settings->classify || settings->optimum || settings->honour_attributes ||
         (settings->coherence != CACHE_INCOHERENT && !settings->levels[level].shared))
         return false;
     for (; level < settings->level_count; level++)
@@ -59,7 +59,7 @@ static bool has_plain_agents(const struct hierarchy_settings *settings)
 
 enum hierarchy_shape hierarchy_shape_of(const struct hierarchy_settings *settings)
 {
-    if (settings->classify || settings->honour_attributes)
+    if (settings->classify || settings->optimum || settings->honour_attributes)
         return SHAPE_ANY;
     if (has_plain_agents(settings))
         return SHAPE_AGENTS;

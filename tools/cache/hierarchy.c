@@ -1,6 +1,7 @@
 #include "tools/cache/hierarchy.h"
 
 #include "tools/cache/hierarchy_internal.h"
+#include "tools/cache/optimum.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@ static void cache_free(struct cache *cache)
     line_store_clear(&cache->lines);
     victim_free(cache->victim);
     classifier_free(cache->classifier);
+    optimum_free(cache->optimum);
     free(cache);
 }
 
@@ -75,6 +77,14 @@ static struct cache *cache_new(struct hierarchy *hierarchy, unsigned level, unsi
     if (hierarchy->settings.classify && kind->inclusion != CACHE_EXCLUSIVE) {
         cache->classifier = classifier_new(cache->settings);
         good = good && cache->classifier;
+    }
+    if (good && hierarchy->settings.optimum) {
+        bool bypass = cache->settings->no_write_allocate || hierarchy->settings.honour_attributes ||
+                      kind->inclusion == CACHE_EXCLUSIVE;
+        cache->optimum = optimum_new(&cache->lines.set_index, cache->lines.ways,
+                                     cache->lines.line_shift, bypass);
+        cache->lines.optimum = cache->optimum;
+        good = cache->optimum;
     }
     if (!good) {
         cache_free(cache);

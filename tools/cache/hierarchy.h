@@ -80,6 +80,7 @@ struct hierarchy_settings {
     bool plain_readinv; /* MEMREADINV is a plain read; false: with coherence it takes ownership */
     bool honour_attributes;
     bool classify;           /* count misses by kind; costs time and memory */
+    bool optimum;            /* count the misses of Belady's optimum; costs time and memory */
     bool no_flush;           /* do not write back dirty lines at the end */
     uint64_t seed;           /* seed of random numbers of replacement */
     uint32_t memory_latency; /* in cycles; 0: not given */
@@ -100,8 +101,9 @@ struct cache_counters {
     uint64_t conflict[REFERENCE_KINDS];
     uint64_t true_sharing[REFERENCE_KINDS];
     uint64_t false_sharing[REFERENCE_KINDS];
-    uint64_t victim_hits; /* misses served by the victim buffer */
-    uint64_t fills;       /* references sent down to fill sub-blocks */
+    uint64_t optimum_misses[REFERENCE_KINDS]; /* demand line misses of the optimum, with optimum */
+    uint64_t victim_hits;                     /* misses served by the victim buffer */
+    uint64_t fills;                           /* references sent down to fill sub-blocks */
     uint64_t fill_bytes;
     uint64_t write_backs; /* runs of dirty sub-blocks written back, including those at the end */
     uint64_t write_back_bytes;

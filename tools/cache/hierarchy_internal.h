@@ -9,6 +9,7 @@
 #include "tools/cache/replacement.h"
 
 struct classifier;
+struct optimum;
 struct victim_buffer;
 
 /* A request to one cache. */
@@ -42,6 +43,7 @@ struct cache {
     struct cache *next;           /* next cache above the same cache */
     struct victim_buffer *victim; /* NULL: none */
     struct classifier *classifier;
+    struct optimum *optimum; /* NULL: not wanted */
     struct cache_counters counters;
 };
 

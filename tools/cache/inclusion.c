@@ -1,5 +1,6 @@
 /* Inclusive and exclusive levels: doc/cache-model.md, "Inclusion". */
 #include "tools/cache/hierarchy_internal.h"
+#include "tools/cache/optimum.h"
 
 static bool invalidate(struct cache *cache, uint32_t address, bool written)
 {
@@ -53,6 +54,8 @@ void exclusive_insert(struct cache *cache, uint32_t address, bool dirty)
     struct cache_line line = {.address = address, .valid = 1};
     size_t slot = line_store_find(&cache->lines, address);
     cache->counters.insertions++;
+    if (cache->optimum)
+        optimum_fetch(cache->optimum, address);
     if (slot != LINE_NONE) {
         line = line_store_get(&cache->lines, slot);
         slot = line_store_use(&cache->lines, slot);

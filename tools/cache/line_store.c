@@ -2,6 +2,7 @@
 
 #include "formats/base/power.h"
 #include "tools/cache/line_index.h"
+#include "tools/cache/optimum.h"
 #include "tools/cache/replacement.h"
 
 #include <stdlib.h>
@@ -142,6 +143,8 @@ size_t line_store_allocate(struct line_store *store, uint32_t address, struct ca
 
 void line_store_remove(struct line_store *store, size_t slot)
 {
+    if (store->optimum)
+        optimum_lose(store->optimum, (uint32_t)(store->entries[slot] >> 32));
     if (store->index) {
         line_index_remove(store->index, slot, (uint32_t)(store->entries[slot] >> 32));
         line_index_emptied(store->index, slot);

@@ -48,6 +48,7 @@ struct NAMED_FIELDS line_masks {
 };
 
 struct line_index;
+struct optimum;
 struct replacement;
 
 struct line_store {
@@ -61,6 +62,7 @@ struct line_store {
     struct line_masks *masks;        /* parallel to entries; NULL: a line is its only sub-block */
     struct replacement *replacement; /* NULL: LRU, FIFO */
     struct line_index *index;        /* NULL: sets are searched */
+    struct optimum *optimum;         /* loses the lines that are removed; not owned, NULL: none */
 };
 
 /* Makes an empty store for a cache of checked settings with ways not 0. cache: number of the cache,

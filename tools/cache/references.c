@@ -1,5 +1,6 @@
 /* One reference to one cache: doc/cache-model.md, sections of the same names. */
 #include "tools/cache/hierarchy_internal.h"
+#include "tools/cache/optimum.h"
 
 /* Bits first to last of a mask. */
 static uint64_t mask_of(unsigned first, unsigned last)
@@ -230,6 +231,20 @@ static void hit_line(struct cache *cache, const struct cache_reference *referenc
         prefetch(cache, reference);
 }
 
+/* The same reference to the optimum's cache. */
+static void refer_optimum(struct cache *cache, const struct cache_reference *reference)
+{
+    if (reference->prefetch)
+        optimum_fetch(cache->optimum, reference->address);
+    else
+        cache->counters.optimum_misses[reference->kind] +=
+            !optimum_refer(cache->optimum, reference->address);
+    if (cache->inclusion == CACHE_EXCLUSIVE && reference->kind != REFERENCE_WRITE)
+        optimum_lose(cache->optimum, reference->address); /* it moves up */
+    if (optimum_failed(cache->optimum))
+        cache->hierarchy->no_memory = true;
+}
+
 bool cache_refer_part(struct cache *cache, const struct cache_reference *reference)
 {
     struct cache_line line = {.valid = 0};
@@ -240,6 +255,8 @@ bool cache_refer_part(struct cache *cache, const struct cache_reference *referen
     count(cache, reference, hit, slot != LINE_NONE);
     if (cache->classifier)
         classify_reference(cache, reference, hit);
+    if (cache->optimum)
+        refer_optimum(cache, reference);
     if (reference->through)
         write_past(cache, reference, slot, &line, hit);
     else if (cache->inclusion == CACHE_EXCLUSIVE && (!hit || reference->kind != REFERENCE_WRITE))

@@ -76,12 +76,14 @@ static int set_whole(struct settings_text *text, const struct ini_line *line,
         result = settings_text_latency(&settings->memory_latency, line->value, error);
     else if (strcmp(line->key, "classify") == 0)
         result = set_flag(&settings->classify, true, line->value, error);
+    else if (strcmp(line->key, "optimum") == 0)
+        result = set_flag(&settings->optimum, true, line->value, error);
     else if (strcmp(line->key, "flush") == 0)
         result = set_flag(&settings->no_flush, false, line->value, error);
     else {
         bt_fail(error, BT_USAGE,
                 "unknown key; known are coherence, readinv, attributes, seed, memory-latency, "
-                "classify and flush");
+                "classify, optimum and flush");
         result = suggestion_add_listed(error, line->key);
     }
     return result < 0 ? bt_fail_within(error, "%s", line->key) : 0;

@@ -129,7 +129,7 @@ static bool is_plain(const struct hierarchy_settings *settings)
 {
     const struct cache_level *level = &settings->levels[0];
     if (settings->level_count != 1 || settings->coherence != CACHE_INCOHERENT ||
-        settings->honour_attributes || settings->classify)
+        settings->honour_attributes || settings->classify || settings->optimum)
         return false;
     for (unsigned side = 0; side < (level->split ? CACHE_SIDES : 1u); side++) {
         const struct cache_settings *cache = &level->sides[side];

@@ -572,7 +572,29 @@ static void test_automatic(void)
     CU_ASSERT_EQUAL(hierarchy_check(&settings, &error), BT_USAGE);
 }
 
+/* Belady's pages again: his optimum misses 7 and 6 times. A line that a write does not allocate
+ * need not be kept. */
+static void test_optimum(void)
+{
+    static const char trace[] = "0R10 0R20 0R30 0R40 0R10 0R20 0R50 0R10 0R20 0R30 0R40 0R50";
+    for (uint64_t lines = 3; lines <= 4; lines++) {
+        struct hierarchy_settings settings = one_level(lines, 0);
+        settings.optimum = true;
+        struct hierarchy_result result = simulate(&settings, trace);
+        CU_ASSERT_EQUAL(result.caches[0][0].optimum_misses[REFERENCE_READ], 10 - lines);
+    }
+    struct hierarchy_settings settings = one_level(1, 1);
+    settings.optimum = true;
+    CU_ASSERT_EQUAL(simulate(&settings, "0R0 0R10 0R0").caches[0][0].optimum_misses[REFERENCE_READ],
+                    3);
+    settings.levels[0].sides[0].no_write_allocate = true;
+    CU_ASSERT_EQUAL(simulate(&settings, "0R0 0R10 0R0").caches[0][0].optimum_misses[REFERENCE_READ],
+                    2);
+}
+
 static const struct test_case cases[] = {
+    {"the optimum", test_optimum},
+
     {"not recently used", test_nru},
     {"a scan", test_scan},
     {"a cycle", test_cycle},

@@ -61,5 +61,37 @@ static void test_fourth_level(void)
     CU_ASSERT(compared > 20);
 }
 
-static const struct test_case cases[] = {{"a fourth level", test_fourth_level}, {NULL, NULL}};
+/* Without levels above, the optimum is the same for all policies, and none misses less. */
+static void test_optimum(void)
+{
+    unsigned beaten = 0;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        struct record records[RECORDS];
+        uint64_t state = random_seed(seed);
+        uint64_t least = 0;
+        struct hierarchy_settings settings = {.level_count = 1, .optimum = true, .seed = seed};
+        settings.levels[0].sides[0] = (struct cache_settings){
+            .line = 16, .ways = 1u << seed % 5, .size = (16u << seed % 5) * (1 + seed % 7)};
+        for (unsigned i = 0; i < RECORDS; i++)
+            records[i] = (struct record){.type = REQUEST_MEMREAD,
+                                         .size = 4,
+                                         .address = 16 * (uint32_t)random_below(&state, 40)};
+        for (unsigned policy = 0; policy < CACHE_REPLACEMENTS; policy++) {
+            settings.levels[0].sides[0].replacement = (enum cache_replacement)policy;
+            struct hierarchy *hierarchy = simulate(&settings, records);
+            struct cache_counters counters =
+                hierarchy_cache_counters(hierarchy, 0, 0, CACHE_INSTRUCTION);
+            uint64_t optimum = counters.optimum_misses[REFERENCE_READ];
+            CU_ASSERT(policy == 0 || optimum == least);
+            CU_ASSERT(optimum <= counters.misses[REFERENCE_READ]);
+            beaten += optimum < counters.misses[REFERENCE_READ];
+            least = optimum;
+            hierarchy_free(hierarchy);
+        }
+    }
+    CU_ASSERT(beaten > 300);
+}
+
+static const struct test_case cases[] = {
+    {"the optimum", test_optimum}, {"a fourth level", test_fourth_level}, {NULL, NULL}};
 TEST_SUITE(hierarchy_properties, cases)

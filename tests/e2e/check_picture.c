@@ -1,9 +1,12 @@
 /*
  * Checks that a picture is complete and has the given size: PNG by the checksums of its chunks and
- * its decompressed pixels, SVG by its tags.
+ * its decompressed pixels, SVG by its tags, PDF by its page and end. Sizes are in pixels, 96 an
+ * inch.
  *
  * usage: check_picture FILE WIDTH HEIGHT
  */
+#define _GNU_SOURCE /* memmem */
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -138,6 +141,24 @@ static int check_svg(const struct picture *picture)
     return tags.depth == 0 ? 0 : fail("a tag is not closed");
 }
 
+/* --- PDF --- */
+
+static int check_pdf(const struct picture *picture)
+{
+    double width;
+    double height;
+    const uint8_t *box = memmem(picture->bytes, picture->size, "/MediaBox", 9);
+    const char *end = (const char *)picture->bytes + picture->size;
+    if (!box || sscanf((const char *)box + 9, " [ 0 0 %lf %lf", &width, &height) != 2)
+        return fail("there is no page");
+    if (fabs(width - 0.75 * (double)picture->width) > 1 ||
+        fabs(height - 0.75 * (double)picture->height) > 1)
+        return fail("the page has another size");
+    if (memcmp(end - 6, "%%EOF\n", 6) != 0)
+        return fail("the picture is cut off");
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     struct picture picture = {.size = 0};
@@ -150,7 +171,8 @@ int main(int argc, char **argv)
     picture.height = strtoul(argv[3], NULL, 10);
     fclose(file);
     bool png = picture.size > 8 && memcmp(picture.bytes, "\x89PNG\r\n\x1a\n", 8) == 0;
-    int status = png ? check_png(&picture) : check_svg(&picture);
+    bool pdf = picture.size > 8 && memcmp(picture.bytes, "%PDF-", 5) == 0;
+    int status = png ? check_png(&picture) : pdf ? check_pdf(&picture) : check_svg(&picture);
     free(picture.bytes);
     return status;
 }

@@ -18,15 +18,16 @@ has() {
     done
 }
 
-# --- every kind, in both formats, with the labels that belong to it ---
+# --- every kind, in all formats, with the labels that belong to it ---
 
 for of in addresses mix sharing; do
-    for format in svg png; do
+    for format in svg png pdf; do
         bustap plot --of $of -o $of.$format smp_*.byu.gz
         check_picture $of.$format 1200 800
     done
 done
-has addresses.svg "address" "requests" "time since the first request" "addresses not used"
+has addresses.svg "address" "time since the first request" "addresses not used"
+grep -Eq ">requests per [0-9.]+ (B|KiB) and [0-9.]+ (µs|ms)<" addresses.svg
 has mix.svg "requests a second" "time since the first request" FETCH MEMREAD MEMWRITE
 has sharing.svg "Lines of 64 B used by both" "Lines of 64 B by number of users" "written by any" \
     "processors that use a line"
@@ -51,7 +52,7 @@ check_picture cut.png 1200 800
 
 # --- sizes, formats, standard streams ---
 
-bustap plot --width 300 --height 200 -o small.png trace.byu
+bustap plot --size 300x200 -o small.png trace.byu
 check_picture small.png 300 200
 bustap plot --plot-format png -o - <trace.byu >piped
 check_picture piped 1200 800
@@ -70,7 +71,12 @@ done
 
 bustap cache --sweep size=1K..8K,ways=1,2,line=32,64 --plot sweep.svg trace.byu >/dev/null
 check_picture sweep.svg 1200 800
-has sweep.svg "direct mapped, lines of 32" "2 ways, lines of 64"
+# colours for one dimension, dashes for the other: each name is once in the legend
+has sweep.svg "direct mapped" "2 ways" "lines of 32 B" "lines of 64 B"
+[ "$(grep -c '>2 ways<' sweep.svg)" = 1 ]
+bustap cache --sweep size=1K..8K,ways=1,2 --plot ways.svg trace.byu >/dev/null
+has ways.svg "direct mapped" "2 ways"
+grep -q "lines of 64 B, attributes ignored<" ways.svg
 bustap cache --l1 split --sweep size=1K,2K --plot sweep --plot-format png trace.byu >/dev/null
 check_picture sweep 1200 800
 
@@ -85,6 +91,37 @@ if grep -q -e shaded -e 'fill-opacity.*0.20' whole.svg; then exit 1; fi
 bustap mrc --working-set 200 --plot windows.svg trace.byu >/dev/null
 has windows.svg "4.5 k"
 if grep -q '>[5-9]\(\.5\)\? k<' windows.svg; then exit 1; fi
+
+# --- sizes of paper, titles, scales, filters: the same options for each command ---
+
+bustap plot --size 88mmx60mm -o paper.pdf trace.byu
+check_picture paper.pdf 333 227
+bustap mrc --plot paper.pdf --size 3.5inx2.5in trace.byu >/dev/null
+check_picture paper.pdf 336 240
+bustap cache --sweep size=1K..8K --plot paper --plot-format pdf --size 10cmX254px trace.byu >/dev/null
+check_picture paper 378 254
+bustap mrc --title 'A title' --plot title.svg trace.byu >/dev/null
+has title.svg "A title"
+bustap mrc --title '' --plot title.svg trace.byu >/dev/null
+if grep -q "Miss ratio of" title.svg; then exit 1; fi
+bustap mrc --log none --plot linear.svg smp_*.byu.gz >/dev/null
+bustap mrc --log xy --plot log.svg smp_*.byu.gz >/dev/null
+has log.svg "10 %" "1 KiB"
+if grep -q ">1 KiB<" linear.svg; then exit 1; fi
+bustap plot --of mix -f 'type=MEMREAD and processor=1' -o filtered.svg smp_*.byu.gz
+grep -q "; filter: type=MEMREAD and processor=1<" filtered.svg
+# a stack has no logarithm: the types are drawn on their own
+bustap plot --of mix --log y -o mix_log.svg smp_*.byu.gz
+has mix_log.svg "1 M" "FETCH"
+for draw in 'mrc --title x' 'cache --size 300x300' 'cache --sweep size=1K --log x'; do
+    # shellcheck disable=SC2086 # the words of a command
+    bustap $draw trace.byu >/dev/null 2>message && exit 1
+    [ $? = 2 ] && grep -q "are for --plot FILE" message || exit 1
+done
+
+# windows of time are steps: two points for each
+bustap mrc --window 1000 --plot steps.svg trace.byu >/dev/null
+has steps.svg "request" "5.0 k" "1 KiB cache"
 
 # --- odd traces: nothing, one record, one address, all processors, both ends of memory, years ---
 
@@ -104,10 +141,10 @@ done
 for name in '`touch evil`' '$(touch evil)' "a'; !touch evil; '" 'a"; !touch evil; "' '"; system("touch evil"); "' \
     '@a {b}_c^d %s \\n <text> & ]]>' $'line\n!touch evil' $'\xff\xfe'; do
     cp trace.byu "$name.byu"
-    bustap plot --of mix --width 400 --height 300 -o "$name.svg" "$name.byu"
+    bustap plot --of mix --size 400x300 -o "$name.svg" "$name.byu"
     check_picture "$name.svg" 400 300
 done
-bustap plot --of mix --title "$name" --width 400 --height 300 -o title.png trace.byu
+bustap plot --of mix --title "$name" --size 400x300 -o title.png trace.byu
 check_picture title.png 400 300
 [ ! -e evil ]
 

@@ -23,7 +23,8 @@ struct cache_request {
     const char *images[IMAGES_MAX];
     unsigned image_count;
     struct record_input_settings input;
-    const char *plot, *plot_format;
+    const char *plot;
+    struct figure_options figure;
     struct settings_text compared[COMPARE_MAX];
     const char *compared_names[COMPARE_MAX];
     unsigned compared_count;
@@ -198,9 +199,9 @@ static const struct option_row cache_options[] = {
      offsetof(struct cache_request, interval), take_extent},
     {OPTION_CALL, 0, "sweep", "AXES , size= line= ways= level=",
      "simulate all combinations of 'size=4K..1M,ways=1..8,line=32,64'", 0, take_sweep},
-    {OPTION_TEXT, 0, "plot", "FILE", "draw the curves of a sweep as FILE.svg or FILE.png",
+    {OPTION_TEXT, 0, "plot", "FILE", "draw the curves of a sweep as FILE.svg, FILE.png or FILE.pdf",
      offsetof(struct cache_request, plot), NULL},
-    OPTION_PLOT_FORMAT_ROW(struct cache_request, plot_format),
+    FIGURE_OPTIONS(struct cache_request, figure),
     {OPTION_CALL, 0, "image", "ELF[@LOAD]", "name lines by the symbols of this program", 0,
      take_image},
     {OPTION_NUMBER, 'j', "threads", "N",
@@ -477,8 +478,8 @@ static int sweep_all(const struct cache_request *request, const struct invocatio
     if (request->threads == NOT_GIVEN)
         settings.threads = settings.processes > 1 ? 1 : 0;
     int result = request->plot && first
-                     ? figure_output_prepare(&output, request->plot, request->plot_format,
-                                             call->count, call->arguments, error)
+                     ? figure_output_prepare(&output, request->plot, &request->figure, call->count,
+                                             call->arguments, error)
                      : 0;
     if (result == 0)
         result = sweep_new(&sweep, &settings, error);
@@ -515,6 +516,8 @@ static const char *contradiction(const struct cache_request *request)
     const bool intervals = request->interval.unit != EXTENT_NONE;
     if (request->csv && request->json)
         return "--csv and --json exclude each other";
+    if (!request->plot && figure_options_given(&request->figure))
+        return "--plot-format, --title, --size and --log are for --plot FILE";
     if (request->plot && !request->swept)
         return "only a sweep is plotted: --plot needs --sweep";
     if (request->swept && (request->classify || request->optimum || request->image_count > 0))

@@ -1,5 +1,6 @@
 #include "tools/cache/sweep_report.h"
 
+#include "formats/base/quantity.h"
 #include "formats/text/table.h"
 #include "tools/cache/cache_report.h"
 #include "tools/common/json_report.h"
@@ -127,18 +128,20 @@ int sweep_report_json(const struct sweep_report *report, struct bt_error *error)
 /* Makes the curves of a figure: consecutive points of one line size and associativity. */
 struct curves {
     struct figure_series *series;
-    char (*names)[NAME_BYTES];
+    char (*names)[NAME_BYTES];   /* associativities: colours */
+    char (*seconds)[NAME_BYTES]; /* line sizes: dashes */
     double *x, *y;
     size_t count;
 };
 
-static void name_curve(char name[NAME_BYTES], const struct sweep_point *point, bool several_lines)
+static void name_curve(char name[NAME_BYTES], const struct sweep_point *point)
 {
-    int size = point->ways == 0   ? snprintf(name, NAME_BYTES, "fully associative")
-               : point->ways == 1 ? snprintf(name, NAME_BYTES, "direct mapped")
-                                  : snprintf(name, NAME_BYTES, "%" PRIu32 " ways", point->ways);
-    if (several_lines)
-        snprintf(name + size, NAME_BYTES - (size_t)size, ", lines of %" PRIu32, point->line);
+    if (point->ways == 0)
+        snprintf(name, NAME_BYTES, "fully associative");
+    else if (point->ways == 1)
+        snprintf(name, NAME_BYTES, "direct mapped");
+    else
+        snprintf(name, NAME_BYTES, "%" PRIu32 " ways", point->ways);
 }
 
 static void add_point(struct curves *curves, const struct sweep_report *report, unsigned number)
@@ -152,9 +155,10 @@ static void add_point(struct curves *curves, const struct sweep_report *report, 
     curves->y[number] = ratio(&all);
     if (!last || last->line != point->line || last->ways != point->ways) {
         struct figure_series *series = &curves->series[curves->count];
-        bool several_lines = report->points[0].line != report->points[report->count - 1].line;
-        name_curve(curves->names[curves->count], point, several_lines);
+        name_curve(curves->names[curves->count], point);
+        snprintf(curves->seconds[curves->count], NAME_BYTES, "lines of %" PRIu32 " B", point->line);
         *series = (struct figure_series){.name = curves->names[curves->count],
+                                         .second = curves->seconds[curves->count],
                                          .look = FIGURE_POINTS,
                                          .x = &curves->x[number],
                                          .y = &curves->y[number]};
@@ -167,16 +171,23 @@ static int draw(const struct curves *curves, const struct sweep_report *report,
                 const struct figure_output *output, struct bt_error *error)
 {
     char title[64];
-    char subtitle[96];
+    char subtitle[192];
+    char number[QUANTITY_TEXT_BYTES];
+    char parts[2 * NAME_BYTES + 8] = "";
+    const struct sweep_point *first = &report->points[0];
+    if (first->line == report->points[report->count - 1].line)
+        snprintf(parts, sizeof parts, ", %s", curves->seconds[0]);
+    if (curves->count == 1)
+        snprintf(parts, sizeof parts, ", %s, %s", curves->names[0], curves->seconds[0]);
     snprintf(title, sizeof title, "Miss ratio of the caches of level %u", report->level + 1);
-    snprintf(subtitle, sizeof subtitle, "%" PRIu64 " records%s, attributes %s", report->records,
-             report->lost > 0 ? ", some were lost" : "",
-             report->settings->honour_attributes ? "honoured" : "ignored");
+    snprintf(subtitle, sizeof subtitle, "%s records%s%s, attributes %s",
+             quantity_text(number, report->records), report->lost > 0 ? ", some were lost" : "",
+             parts, report->settings->honour_attributes ? "honoured" : "ignored");
     struct figure_panel panel = {
-        .x = {.label = sides(report) > 1 ? "size of each of the two caches" : "size",
+        .x = {.label = sides(report) > 1 ? "size of each of the two caches" : "cache size",
               .scale = FIGURE_LOG2,
               .unit = FIGURE_BYTES},
-        .y = {.label = "misses of all references", .unit = FIGURE_SHARE},
+        .y = {.label = "miss ratio", .unit = FIGURE_SHARE},
         .series = curves->series,
         .series_count = curves->count};
     struct figure figure = {
@@ -191,9 +202,10 @@ int sweep_report_plot(const struct sweep_report *report, const struct figure_out
     int result;
     curves.series = calloc(report->count, sizeof *curves.series);
     curves.names = calloc(report->count, sizeof *curves.names);
+    curves.seconds = calloc(report->count, sizeof *curves.seconds);
     curves.x = calloc(report->count, sizeof *curves.x);
     curves.y = calloc(report->count, sizeof *curves.y);
-    if (curves.series && curves.names && curves.x && curves.y) {
+    if (curves.series && curves.names && curves.seconds && curves.x && curves.y) {
         for (unsigned i = 0; i < report->count; i++)
             add_point(&curves, report, i);
         result = draw(&curves, report, output, error);
@@ -202,6 +214,7 @@ int sweep_report_plot(const struct sweep_report *report, const struct figure_out
     }
     free(curves.series);
     free(curves.names);
+    free(curves.seconds);
     free(curves.x);
     free(curves.y);
     return result;

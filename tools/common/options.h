@@ -65,12 +65,6 @@ struct option_row {
             "instructions that a thread executes in one turn (default: 10000)",                    \
             offsetof(type, member), NULL                                                           \
     }
-/* The member is a const char *. */
-#define OPTION_PLOT_FORMAT_ROW(type, member)                                                       \
-    {                                                                                              \
-        OPTION_TEXT, 0, "plot-format", "FORMAT svg png",                                           \
-            "svg or png (default: by the name of the picture)", offsetof(type, member), NULL       \
-    }
 
 /*
  * Reads the options of arguments[1] to arguments[count - 1] into settings and moves the operands to

@@ -16,7 +16,8 @@ struct mrc_settings {
     bool csv, json, split;
     bool windows, working_set, reuse_time;
     uint32_t sets, points, threads;
-    const char *plot, *plot_format;
+    const char *plot;
+    struct figure_options figure;
     struct figure_output picture;
 };
 
@@ -100,9 +101,9 @@ static const struct option_row mrc_options[] = {
      offsetof(struct mrc_settings, points), NULL},
     OPTION_CSV_ROW(struct mrc_settings, csv),
     OPTION_JSON_ROW(struct mrc_settings, json),
-    {OPTION_TEXT, 0, "plot", "FILE", "also draw the curves: .svg or .png",
+    {OPTION_TEXT, 0, "plot", "FILE", "also draw the curves: .svg, .png or .pdf",
      offsetof(struct mrc_settings, plot), NULL},
-    OPTION_PLOT_FORMAT_ROW(struct mrc_settings, plot_format),
+    FIGURE_OPTIONS(struct mrc_settings, figure),
     {OPTION_NUMBER, 'j', "threads", "N", "worker threads, each for a part of the trace",
      offsetof(struct mrc_settings, threads), NULL},
     RECORD_INPUT_OPTIONS(struct mrc_settings, job.input),
@@ -182,9 +183,10 @@ static int mrc_main(struct invocation *call)
     job->settings.split = settings.split;
     if (check(&settings, &error) < 0)
         return command_usage(call, "%s", error.message);
-    if (settings.plot &&
-        figure_output_prepare(&settings.picture, settings.plot, settings.plot_format, call->count,
-                              call->arguments, &error) < 0)
+    if (!settings.plot && figure_options_given(&settings.figure))
+        return command_usage(call, "--plot-format, --title, --size and --log are for --plot FILE");
+    if (settings.plot && figure_output_prepare(&settings.picture, settings.plot, &settings.figure,
+                                               call->count, call->arguments, &error) < 0)
         return error.code == BT_USAGE ? command_usage(call, "--plot: %s", error.message)
                                       : command_failure(&error);
     return run(&settings);

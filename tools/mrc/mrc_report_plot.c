@@ -1,12 +1,14 @@
 #include "tools/mrc/mrc_report_plot.h"
 
 #include "formats/base/grow.h"
-#include "tools/common/words.h"
+#include "formats/base/quantity.h"
 #include "tools/mrc/buckets.h"
 #include "tools/mrc/curve.h"
 #include "tools/mrc/sample.h"
+#include "tools/plot/axis.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +18,8 @@
 
 /* A curve of the picture under construction. */
 struct curve_line {
-    char name[NAME_BYTES];
+    char name[NAME_BYTES];   /* of the series: its colour */
+    char second[NAME_BYTES]; /* size of lines or caches: its dashes */
     double *x, *y;
     double *low, *high; /* of a sample: confidence interval around each y; else NULL */
     size_t count;
@@ -83,11 +86,21 @@ static struct curve_line *add_line(struct picture *picture, const struct mrc_rep
     if (picture->more)
         return NULL;
     struct curve_line *line = &picture->lines[picture->count++];
+    const char *texts[] = {processor, name.cache, name.kind};
     if (name.processor >= 0)
-        snprintf(processor, sizeof processor, ", processor %d", name.processor);
-    snprintf(line->name, NAME_BYTES, "%" PRIu32 " B lines%s%s%s%s%s%s", settings->line_bytes,
-             processor, name.cache ? ", " : "", name.cache ? name.cache : "", name.kind ? ", " : "",
-             name.kind ? name.kind : "", more);
+        snprintf(processor, sizeof processor, "processor %d", name.processor);
+    size_t length = 0;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i] && *texts[i] && length < NAME_BYTES)
+            length += (size_t)snprintf(line->name + length, NAME_BYTES - length, "%s%s",
+                                       length > 0 ? ", " : "", texts[i]);
+    snprintf(line->second, NAME_BYTES, "lines of %" PRIu32 " B", settings->line_bytes);
+    if (more) { /* colours show the sizes of caches */
+        if (length > 0 && length < NAME_BYTES)
+            length += (size_t)snprintf(line->name + length, NAME_BYTES - length, ", ");
+        if (length < NAME_BYTES)
+            snprintf(line->name + length, NAME_BYTES - length, "%s", more);
+    }
     return line;
 }
 
@@ -96,7 +109,7 @@ static int draw_curve(struct picture *picture, const struct mrc_report *report, 
 {
     const struct mrc_study_settings *settings = mrc_report_settings(report, study);
     const double unit = (double)settings->line_bytes * settings->sets;
-    struct curve_line *line = add_line(picture, report, study, number, "");
+    struct curve_line *line = add_line(picture, report, study, number, NULL);
     struct curve curve;
     int result = 0;
     if (!line)
@@ -132,9 +145,10 @@ static int draw_size(struct curve_line *line, const struct mrc_report *report,
         struct curve curve;
         if (curve_init_window(&curve, series->windows + i * (BUCKETS_DISTANCE + 1), error) < 0)
             return error->code;
-        if (curve.references > 0)
-            result = add_point(line, window_time(report, series, i),
-                               curve_ratio(&curve, curve_misses(&curve, lines)), error);
+        result = add_point(line, window_time(report, series, i),
+                           curve.references > 0 ? curve_ratio(&curve, curve_misses(&curve, lines))
+                                                : (double)NAN, /* a hole */
+                           error);
         curve_free(&curve);
     }
     return result;
@@ -159,10 +173,10 @@ static int draw_sizes(struct picture *picture, const struct mrc_report *report, 
     const struct series *series = mrc_study_series(report->studies[study], number);
     uint64_t size = largest_size(series);
     for (unsigned i = 0; i < SIZES_MAX && size > 0; i++, size /= 4) {
-        char text[WORDS_SIZE_BYTES];
-        char more[WORDS_SIZE_BYTES + 16];
-        words_size(text, (double)(size * settings->sets * settings->line_bytes));
-        snprintf(more, sizeof more, ", %s cache", text);
+        char text[AXIS_LABEL_BYTES];
+        char more[AXIS_LABEL_BYTES + 16];
+        axis_label(text, FIGURE_BYTES, (double)(size * settings->sets * settings->line_bytes));
+        snprintf(more, sizeof more, "%s cache", text);
         struct curve_line *line = add_line(picture, report, study, number, more);
         if (line && draw_size(line, report, series, size, error) < 0)
             return error->code;
@@ -176,7 +190,7 @@ static int draw_working_set(struct picture *picture, const struct mrc_report *re
     const struct mrc_study_settings *settings = mrc_report_settings(report, study);
     const struct series *series = mrc_study_series(report->studies[study], number);
     const unsigned columns = mrc_study_buckets(settings) + 1;
-    struct curve_line *line = add_line(picture, report, study, number, "");
+    struct curve_line *line = add_line(picture, report, study, number, NULL);
     int result = 0;
     for (size_t i = 0; line && i < series->window_count && result == 0; i++)
         result = add_point(line, window_time(report, series, i),
@@ -190,7 +204,7 @@ static int draw_times(struct picture *picture, const struct mrc_report *report, 
                       unsigned number, struct bt_error *error)
 {
     const struct series *series = mrc_study_series(report->studies[study], number);
-    struct curve_line *line = add_line(picture, report, study, number, "");
+    struct curve_line *line = add_line(picture, report, study, number, NULL);
     uint64_t counts[BUCKETS_TIME + 1] = {0};
     uint64_t all = 0;
     uint64_t below = 0;
@@ -273,24 +287,44 @@ static void name_axes(const struct mrc_report *report, struct figure_panel *pane
 }
 
 static void write_titles(const struct mrc_report *report, const struct picture *picture,
-                         char *title, char *subtitle, size_t size)
+                         char *title, size_t title_size, char *subtitle, size_t size)
 {
     static const char *const titles[] = {[BANK_DISTANCES] = "Miss ratio of LRU caches",
                                          [BANK_TIMES] = "Reuse times",
                                          [BANK_WINDOWS] = "Working set"};
     const struct mrc_study_settings *settings = mrc_report_settings(report, 0);
     char sets[48] = "";
+    char number[QUANTITY_TEXT_BYTES];
     char sample[96] = "";
+    char lines[NAME_BYTES + 8] = "";
+    bool one_size = picture->count > 0;
+    for (size_t i = 1; i < picture->count; i++)
+        one_size &= strcmp(picture->lines[i].second, picture->lines[0].second) == 0;
+    if (one_size)
+        snprintf(lines, sizeof lines, ", %s", picture->lines[0].second);
     if (settings->sets > 1)
         snprintf(sets, sizeof sets, ", %" PRIu32 " sets", settings->sets);
     if (settings->sample < SAMPLE_ALL)
         snprintf(sample, sizeof sample,
                  ", from %.4g %% of the lines; shaded: 95 %% confidence intervals",
                  100 * (double)settings->sample / (double)SAMPLE_ALL);
-    snprintf(title, size, "%s%s", titles[settings->kind], sets);
-    snprintf(subtitle, size, "%" PRIu64 " requests%s%s",
-             mrc_study_totals(report->studies[0])->requests, sample,
+    snprintf(title, title_size, "%s%s", titles[settings->kind], sets);
+    snprintf(subtitle, size, "%s requests%s%s%s",
+             quantity_text(number, mrc_study_totals(report->studies[0])->requests), lines, sample,
              picture->more ? "; not all curves are drawn" : "");
+}
+
+/* Ends the axis where the curves end: the last step has no width. */
+static void set_ends(const struct picture *picture, struct figure_axis *axis)
+{
+    axis->from = INFINITY;
+    for (size_t i = 0; i < picture->count; i++) {
+        const struct curve_line *line = &picture->lines[i];
+        if (line->count == 0)
+            continue;
+        axis->from = fmin(axis->from, line->x[0]);
+        axis->to = fmax(axis->to, line->x[line->count - 1]);
+    }
 }
 
 static int write_picture(const struct mrc_report *report, const struct picture *picture,
@@ -299,11 +333,12 @@ static int write_picture(const struct mrc_report *report, const struct picture *
     struct figure_series series[MRC_REPORT_PLOT_SERIES_MAX] = {{.name = NULL}};
     struct figure_panel panel = {.series = series, .series_count = picture->count};
     char title[160];
-    char subtitle[160];
-    const bool steps = mrc_report_settings(report, 0)->kind == BANK_DISTANCES &&
-                       report->window.unit == WINDOW_NONE;
+    char subtitle[320];
+    /* curves of sizes hold until the next size, windows of time until the next window */
+    const bool steps = mrc_report_settings(report, 0)->kind != BANK_TIMES;
     for (size_t i = 0; i < picture->count; i++)
         series[i] = (struct figure_series){.name = picture->lines[i].name,
+                                           .second = picture->lines[i].second,
                                            .look = steps ? FIGURE_STEPS : FIGURE_LINE,
                                            .x = picture->lines[i].x,
                                            .y = picture->lines[i].y,
@@ -311,7 +346,9 @@ static int write_picture(const struct mrc_report *report, const struct picture *
                                            .high = picture->lines[i].high,
                                            .count = picture->lines[i].count};
     name_axes(report, &panel);
-    write_titles(report, picture, title, subtitle, sizeof title);
+    if (panel.x.scale == FIGURE_LOG2)
+        set_ends(picture, &panel.x);
+    write_titles(report, picture, title, sizeof title, subtitle, sizeof subtitle);
     const struct figure figure = {
         .title = title, .subtitle = subtitle, .panels = &panel, .panel_count = 1};
     return figure_write(&figure, output, error);

@@ -6,7 +6,9 @@
 #define PIXELS_PER_X_TICK 75u
 #define MARGIN_PIXELS     80u
 #define CHARACTER_PIXELS  8u
-#define PIXELS_PER_Y_TICK 45u
+#define PIXELS_PER_Y_TICK 40u
+#define SMALL_Y_TICK      20u
+#define SMALL_CHARACTER   6u
 #define TICK_CHARACTERS   34u
 #define WIDE_PIXELS       700u /* from this width on the legend is beside the curves */
 #define MISSING_FILL      "fillstyle transparent pattern 4 border fillcolor rgb \"#666666\""
@@ -26,10 +28,14 @@ static void put_axis(struct canvas *canvas, const char *name, const struct figur
         gnuplot_script_put(script, "set logscale %s %s\n", name, scale_name(description));
     else
         gnuplot_script_put(script, "unset logscale %s\n", name);
+    /* rounding errors of logarithms must not hide a tick at an end */
+    const double margin = axis_is_logarithmic(description) ? 1 + 1e-9 : 1;
+    const double from = axis->from / margin;
+    const double to = axis->to * margin;
     gnuplot_script_put(script, "set %srange [", name);
-    gnuplot_script_number(script, falling ? axis->to : axis->from);
+    gnuplot_script_number(script, falling ? to : from);
     gnuplot_script_put(script, ":");
-    gnuplot_script_number(script, falling ? axis->from : axis->to);
+    gnuplot_script_number(script, falling ? from : to);
     gnuplot_script_put(script, "]\nset %slabel ", name);
     gnuplot_script_quote(script, description->label, 0);
     gnuplot_script_put(script, " offset 0, %s\nset %stics out nomirror (",
@@ -66,7 +72,8 @@ static enum legend_position legend_position(const struct canvas *canvas)
     size_t named = 0;
     bool stacked = false;
     for (size_t i = 0; i < panel->series_count; i++) {
-        named += panel->series[i].name != NULL;
+        named += canvas_legend_name(panel, i, false) != NULL;
+        named += canvas_legend_name(panel, i, true) != NULL;
         stacked |= panel->series[i].look == FIGURE_AREA;
     }
     if (named < 2 && !intervals && !(named == 1 && stacked))
@@ -80,8 +87,11 @@ static unsigned axis_width(const struct canvas *canvas)
     const struct figure_panel *panel = canvas->panel;
     size_t longest = 0;
     for (size_t i = 0; i < panel->series_count; i++) {
-        size_t length = panel->series[i].name ? strlen(panel->series[i].name) : 0;
-        longest = length > longest ? length : longest;
+        for (int second = 0; second < 2; second++) {
+            const char *name = canvas_legend_name(panel, i, second);
+            size_t length = name ? strlen(name) : 0;
+            longest = length > longest ? length : longest;
+        }
     }
     if (longest > canvas_legend_characters(canvas))
         longest = canvas_legend_characters(canvas);
@@ -89,6 +99,20 @@ static unsigned axis_width(const struct canvas *canvas)
     if (legend_position(canvas) == LEGEND_BESIDE)
         beside += MARGIN_PIXELS + (unsigned)longest * CHARACTER_PIXELS;
     return canvas->width > 2 * beside ? canvas->width - beside : canvas->width / 2;
+}
+
+/* Approximate height of the y axis in pixels. */
+static unsigned axis_height(const struct canvas *canvas)
+{
+    const unsigned letter = canvas->small ? SMALL_CHARACTER : CHARACTER_PIXELS;
+    unsigned used = 8 * letter + (canvas->panel->title ? 2 * letter : 0);
+    size_t names = 0;
+    for (size_t i = 0; i < canvas->panel->series_count; i++)
+        names += (canvas_legend_name(canvas->panel, i, false) != NULL) +
+                 (canvas_legend_name(canvas->panel, i, true) != NULL);
+    if (legend_position(canvas) == LEGEND_ABOVE) /* about two names beside each other */
+        used += (unsigned)(names + 1) / 2 * 2 * letter + 2 * letter;
+    return canvas->height > 2 * used ? canvas->height - used : canvas->height / 2;
 }
 
 static void put_legend(struct canvas *canvas)
@@ -132,7 +156,8 @@ static void lay_out(struct canvas *canvas)
         low = fmin(low, panel->heat->y_from);
         high = fmax(high, panel->heat->y_to);
     }
-    axis_lay_out(&canvas->y, &panel->y, low, high, canvas->height / PIXELS_PER_Y_TICK + 1,
+    axis_lay_out(&canvas->y, &panel->y, low, high,
+                 axis_height(canvas) / (canvas->small ? SMALL_Y_TICK : PIXELS_PER_Y_TICK) + 1,
                  !panel->heat);
 }
 
@@ -194,8 +219,8 @@ void canvas_put(struct canvas *canvas)
     const struct figure_heat *heat = panel->heat;
     lay_out(canvas);
     gnuplot_script_put(canvas->script, "set title ");
-    gnuplot_script_quote(canvas->script, panel->title, canvas->width / 9);
-    gnuplot_script_put(canvas->script, "\nunset arrow\nunset object\n");
+    gnuplot_script_quote(canvas->script, panel->title, canvas->width / (canvas->small ? 8 : 11));
+    gnuplot_script_put(canvas->script, "\nunset arrow\nunset object\nunset rmargin\n");
     canvas_heat_data(canvas);
     canvas_series_data(canvas);
     put_axis(canvas, "x", &panel->x, &canvas->x, false);

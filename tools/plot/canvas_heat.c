@@ -1,8 +1,11 @@
 #include "tools/plot/canvas_internal.h"
 
 #include <math.h>
+#include <string.h>
 
 #define PIXELS_PER_COLOR_TICK 60u
+#define LETTER                8u /* average width in pixels */
+#define SMALL_LETTER          6u
 #define CELLS_DRAWN_MAX                                                                            \
     4096u /* number of cells drawn one by one, because some viewers blur images in SVG */
 
@@ -41,9 +44,17 @@ static void put_colors(struct canvas *canvas, const struct figure_heat *heat)
     gnuplot_script_number(canvas->script, axis.from);
     gnuplot_script_put(canvas->script, ":");
     gnuplot_script_number(canvas->script, axis.to);
+    size_t longest = 0;
+    for (size_t i = 0; i < axis.tick_count; i++) {
+        size_t length = strlen(axis.ticks[i].label);
+        longest = length > longest ? length : longest;
+    }
     gnuplot_script_put(canvas->script, "]\nset cblabel ");
-    gnuplot_script_quote(canvas->script, heat->label, 0);
-    gnuplot_script_put(canvas->script, "\nset cbtics out (");
+    gnuplot_script_quote(canvas->script, heat->label,
+                         canvas->height / (canvas->small ? SMALL_LETTER : LETTER));
+    /* gnuplot leaves room for short labels only */
+    gnuplot_script_put(canvas->script, " offset %.2g, 0\nset rmargin %zu\nset cbtics out (",
+                       0.3 + 0.3 * (double)longest, 5 + longest);
     for (size_t i = 0; i < axis.tick_count; i++) {
         gnuplot_script_put(canvas->script, i > 0 ? ", " : "");
         gnuplot_script_quote_format(canvas->script, axis.ticks[i].label, 0);

@@ -25,6 +25,12 @@ static double last_edge(const struct figure_series *series, double otherwise)
     return count > 1 ? 2 * series->x[count - 1] - series->x[count - 2] : otherwise;
 }
 
+/* The end of a step. */
+static double end_of_step(const struct figure_series *series, size_t point, double otherwise)
+{
+    return point + 1 < series->count ? series->x[point + 1] : last_edge(series, otherwise);
+}
+
 /* Distance between groups of bars. */
 static double bar_room(const struct figure_panel *panel)
 {
@@ -139,10 +145,11 @@ static void put_line(struct canvas *canvas, const struct figure_series *series)
         put_thinned(canvas, series);
         return;
     }
-    for (size_t i = 0; i < series->count; i++)
+    for (size_t i = 0; i < series->count; i++) {
         put_point(canvas, series->x[i], series->y[i]);
-    if (series->look == FIGURE_STEPS && series->count > 0)
-        put_point(canvas, last_edge(series, canvas->x.to), series->y[series->count - 1]);
+        if (series->look == FIGURE_STEPS)
+            put_point(canvas, end_of_step(series, i, canvas->x.to), series->y[i]);
+    }
 }
 
 /* Writes both corners of a step: x, lower edge, upper edge. */
@@ -150,7 +157,7 @@ static void put_corners(struct canvas *canvas, const struct figure_series *serie
                         double lower, double upper)
 {
     double from = series->x[point];
-    double to = point + 1 < series->count ? series->x[point + 1] : last_edge(series, canvas->x.to);
+    double to = end_of_step(series, point, canvas->x.to);
     if (isfinite(upper))
         gnuplot_script_put(canvas->script, "%.12g %.12g %.12g\n%.12g %.12g %.12g\n", from, lower,
                            upper, to, lower, upper);
@@ -207,25 +214,34 @@ void canvas_series_data(struct canvas *canvas)
 
 /* --- elements -------------------------------------------------------------------------------- */
 
-/* Further curves repeat the palette's colours with dashes. */
-static void put_line_look(struct canvas *canvas, const struct figure_series *series, size_t number,
-                          unsigned color)
+static unsigned color_of(const struct canvas *canvas, size_t number)
 {
-    bool points = series->look == FIGURE_POINTS || series->count == 1;
-    bool steps = series->look == FIGURE_STEPS;
-    gnuplot_script_put(canvas->script,
-                       "using 1:2 with %s linecolor rgb \"#%06x\" linewidth 2 dashtype %zu ",
-                       steps    ? "steps"
-                       : points ? "linespoints"
-                                : "lines",
-                       color, number / PALETTE_SIZE + 1);
-    if (points && !steps)
-        gnuplot_script_put(canvas->script, "pointtype %zu pointsize 1 ", 5 + 2 * (number % 5));
+    const struct figure_series *series = &canvas->panel->series[number];
+    size_t color = canvas_series_look(canvas->panel, number).color;
+    return series->color ? series->color & 0xffffff : palette[color % PALETTE_SIZE];
 }
 
-static unsigned color_of(const struct figure_series *series, size_t number)
+void canvas_series_style(struct canvas *canvas, size_t number, size_t dash)
 {
-    return series->color ? series->color & 0xffffff : palette[number % PALETTE_SIZE];
+    const struct figure_series *series = &canvas->panel->series[number];
+    bool steps = series->look == FIGURE_STEPS;
+    bool points = !steps && (series->look == FIGURE_POINTS || series->count == 1);
+    gnuplot_script_put(canvas->script, "%s linecolor rgb \"#%06x\" linewidth %s dashtype %zu ",
+                       points ? "linespoints" : "lines", color_of(canvas, number),
+                       canvas->small ? "1.5" : "2", dash + 1);
+    if (points)
+        gnuplot_script_put(canvas->script, "pointtype %zu pointsize %s ",
+                           5 + 2 * (canvas_series_look(canvas->panel, number).color % 5),
+                           canvas->small ? "0.6" : "1");
+}
+
+/* Further curves repeat the palette's colours with dashes. */
+static void put_line_look(struct canvas *canvas, size_t number)
+{
+    const struct canvas_look look = canvas_series_look(canvas->panel, number);
+    bool second = canvas->panel->series[number].second;
+    gnuplot_script_put(canvas->script, "using 1:2 with ");
+    canvas_series_style(canvas, number, second ? look.dash : look.color / PALETTE_SIZE);
 }
 
 /* Draws bands, below all curves. */
@@ -240,7 +256,7 @@ static void put_bands(struct canvas *canvas)
             canvas->script,
             "$band%u_%zu using 1:2:3 with filledcurves fillstyle transparent solid 0.2 "
             "noborder fillcolor rgb \"#%06x\" notitle",
-            canvas->number, s, color_of(series, s));
+            canvas->number, s, color_of(canvas, s));
     }
 }
 
@@ -249,7 +265,7 @@ void canvas_series_elements(struct canvas *canvas)
     put_bands(canvas);
     for (size_t s = 0; s < canvas->panel->series_count; s++) {
         const struct figure_series *series = &canvas->panel->series[s];
-        unsigned color = color_of(series, s);
+        unsigned color = color_of(canvas, s);
         if (series->count == 0)
             continue;
         canvas_element(canvas);
@@ -265,9 +281,11 @@ void canvas_series_elements(struct canvas *canvas)
                                "fillcolor rgb \"#%06x\" ",
                                color);
         else
-            put_line_look(canvas, series, s, color);
-        gnuplot_script_put(canvas->script, series->name ? "title " : "notitle");
-        if (series->name)
+            put_line_look(canvas, s);
+        bool named = series->name && !series->second;
+        gnuplot_script_put(canvas->script, named ? "title " : "notitle");
+        if (named)
             gnuplot_script_quote(canvas->script, series->name, canvas_legend_characters(canvas));
     }
+    canvas_dimension_names(canvas);
 }

@@ -5,23 +5,25 @@
 #include "tools/plot/canvas_internal.h"
 #include "tools/plot/gnuplot.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define TITLE_PIXELS    34u
-#define SUBTITLE_PIXELS 24u
+#define SUBTITLE_BYTES  1024u
+#define PIXELS_PER_INCH 96.0
+#define SMALL_PIXELS    380u
 
-static const char *const format_names[] = {"svg", "png"};
+static const char *const format_names[] = {"svg", "png", "pdf"};
 #define FORMATS (sizeof format_names / sizeof format_names[0])
 
 /* end of a complete picture */
 static const struct {
     const char *text;
     size_t size;
-} endings[FORMATS] = {{"</svg>", 6}, {"IEND\xae\x42\x60\x82", 8}};
+} endings[FORMATS] = {{"</svg>", 6}, {"IEND\xae\x42\x60\x82", 8}, {"%%EOF", 5}};
 
 /* Checks that the picture can be written, before hours of reading. */
 static int check_folder(const char *path, struct bt_error *error)
@@ -42,9 +44,11 @@ static int check_folder(const char *path, struct bt_error *error)
     return result;
 }
 
-int figure_output_prepare(struct figure_output *output, const char *path, const char *format,
-                          int count, char *const *inputs, struct bt_error *error)
+int figure_output_prepare(struct figure_output *output, const char *path,
+                          const struct figure_options *options, int count, char *const *inputs,
+                          struct bt_error *error)
 {
+    const char *format = options->format;
     const char *name = format;
     if (!name) {
         const char *dot = strrchr(path, '.');
@@ -54,17 +58,19 @@ int figure_output_prepare(struct figure_output *output, const char *path, const 
     while (i < FORMATS && strcasecmp(name, format_names[i]) != 0)
         i++;
     if (i == FORMATS && format)
-        return bt_fail(error, BT_USAGE, "pictures are svg or png, not %s", format);
+        return bt_fail(error, BT_USAGE, "pictures are svg, png or pdf, not %s", format);
     if (i == FORMATS && strcmp(path, "-") == 0)
         return bt_fail(error, BT_USAGE,
-                       "a picture to standard output needs --plot-format svg or png");
+                       "a picture to standard output needs --plot-format svg, png or pdf");
     if (i == FORMATS)
-        return bt_fail(error, BT_USAGE,
-                       "%s: the name of a picture ends in .svg or .png, or --plot-format says what "
-                       "it is",
-                       path);
+        return bt_fail(
+            error, BT_USAGE,
+            "%s: the name of a picture ends in .svg, .png or .pdf, or --plot-format says what "
+            "it is",
+            path);
     output->path = path;
     output->format = (enum figure_format)i;
+    output->options = *options;
     int result = overwrite_check(path, count, inputs, "the picture", error);
     if (result == 0)
         result = check_folder(path, error);
@@ -80,20 +86,59 @@ int figure_size_check(unsigned width, unsigned height, struct bt_error *error)
                    FIGURE_PIXELS_MIN, FIGURE_PIXELS_MAX, width, height);
 }
 
+/* Sizes of letters, in the terminal's points, and the heights of headings in pixels. */
+struct letters {
+    int title, subtitle, text;
+    unsigned title_pixels, subtitle_pixels;
+};
+
+/* Panels of the width of a paper's column have smaller letters. */
+static bool is_small(const struct figure *figure)
+{
+    return figure->width / (figure->columns > 0 ? figure->columns : 1) < SMALL_PIXELS;
+}
+
+static struct letters letters_of(enum figure_format format, bool small)
+{
+    if (format == FIGURE_SVG) /* its points are pixels */
+        return small ? (struct letters){13, 10, 11, 22, 15} : (struct letters){17, 13, 14, 34, 24};
+    return small ? (struct letters){10, 8, 8, 22, 15} : (struct letters){13, 10, 11, 34, 24};
+}
+
+static void put_terminal(struct gnuplot_script *script, enum figure_format format, unsigned width,
+                         unsigned height, int letters)
+{
+    static const char *const names[] = {"svg", "pngcairo", "pdfcairo"};
+    bool pdf = format == FIGURE_PDF;
+    /* scaled to look as the others do: pdfcairo has 72 points an inch and thinner lines */
+    gnuplot_script_put(script, "set terminal %s size %.8g%s,%.8g%s noenhanced font \"%s,%d\" ",
+                       names[format], pdf ? width / PIXELS_PER_INCH : width, pdf ? "in" : "",
+                       pdf ? height / PIXELS_PER_INCH : height, pdf ? "in" : "",
+                       format == FIGURE_SVG ? "sans-serif" : "Sans", letters);
+    gnuplot_script_put(script, "background rgb \"#ffffff\"%s\n",
+                       pdf ? " fontscale 0.75 linewidth 1.5" : "");
+}
+
+/* Writes a line of text above the panels. */
+static void put_heading(struct gnuplot_script *script, unsigned number, const char *text,
+                        size_t characters, double place, const char *color, int letters)
+{
+    if (!text)
+        return;
+    gnuplot_script_put(script, "set label %u ", number);
+    gnuplot_script_quote(script, text, characters);
+    gnuplot_script_put(script,
+                       " at screen 0.5, screen %.12g center textcolor rgb \"%s\" font \",%d\"\n",
+                       place, color, letters);
+}
+
 /* Writes the settings common to all panels. */
 static void put_page(struct gnuplot_script *script, const struct figure *figure,
                      enum figure_format format, unsigned width, unsigned height)
 {
-    if (format == FIGURE_PNG)
-        gnuplot_script_put(script,
-                           "set terminal pngcairo size %u,%u noenhanced font \"Sans,11\" "
-                           "background rgb \"#ffffff\"\n",
-                           width, height);
-    else
-        gnuplot_script_put(script,
-                           "set terminal svg size %u,%u noenhanced font \"sans-serif,14\" "
-                           "background rgb \"#ffffff\"\n",
-                           width, height);
+    const struct letters letters = letters_of(format, is_small(figure));
+    const unsigned title = figure->title ? letters.title_pixels : 0;
+    put_terminal(script, format, width, height, letters.text);
     gnuplot_script_put(script,
                        "set encoding utf8\n"
                        "set datafile missing \"NaN\"\n"
@@ -101,26 +146,18 @@ static void put_page(struct gnuplot_script *script, const struct figure *figure,
                        "set grid xtics ytics linetype 1 linecolor rgb \"#dddddd\" linewidth 0.5\n"
                        "set style line 100 linewidth 1\n"
                        "set multiplot\n");
-    if (figure->title) {
-        gnuplot_script_put(script, "set label 1001 ");
-        gnuplot_script_quote(script, figure->title, width / 10);
-        gnuplot_script_put(script, " at screen 0.5, screen %.12g center font \",%d\"\n",
-                           1 - 0.5 * TITLE_PIXELS / height, format == FIGURE_PNG ? 13 : 17);
-    }
-    if (figure->subtitle) {
-        gnuplot_script_put(script, "set label 1002 ");
-        gnuplot_script_quote(script, figure->subtitle, width / 7);
-        gnuplot_script_put(
-            script, " at screen 0.5, screen %.12g center textcolor rgb \"#555555\" font \",%d\"\n",
-            1 - (TITLE_PIXELS + 0.3 * SUBTITLE_PIXELS) / height, format == FIGURE_PNG ? 10 : 13);
-    }
+    put_heading(script, 1001, figure->title, width / (is_small(figure) ? 7 : 10),
+                1 - 0.5 * letters.title_pixels / height, "#000000", letters.title);
+    put_heading(script, 1002, figure->subtitle, width / (is_small(figure) ? 6 : 7),
+                1 - (title + 0.3 * letters.subtitle_pixels) / height, "#555555", letters.subtitle);
 }
 
 static void put_panels(struct gnuplot_script *script, const struct figure *figure,
                        enum figure_format format, unsigned width, unsigned height)
 {
-    unsigned head = figure->title ? TITLE_PIXELS : 0;
-    head += figure->subtitle ? SUBTITLE_PIXELS : 0;
+    const struct letters letters = letters_of(format, is_small(figure));
+    unsigned head = figure->title ? letters.title_pixels : 0;
+    head += figure->subtitle ? letters.subtitle_pixels : 0;
     unsigned columns = figure->columns > 0 ? (unsigned)figure->columns : 1;
     unsigned rows = ((unsigned)figure->panel_count + columns - 1) / columns;
     double share = 1 - (double)head / height; /* fraction of the height for panels */
@@ -128,6 +165,7 @@ static void put_panels(struct gnuplot_script *script, const struct figure *figur
         struct canvas canvas = {.script = script,
                                 .panel = &figure->panels[i],
                                 .format = format,
+                                .small = is_small(figure),
                                 .number = i,
                                 .width = width / columns,
                                 .height = (height - head) / rows};
@@ -217,19 +255,99 @@ static int draw(struct gnuplot_script *script, const struct figure_output *outpu
     return result;
 }
 
-int figure_write(const struct figure *figure, const struct figure_output *output,
-                 struct bt_error *error)
+/* --- the user's options --- */
+
+/* A copy of a figure with what the user chose. */
+struct chosen {
+    struct figure figure;
+    struct figure_panel *panels;
+    struct figure_series *series;
+    char subtitle[SUBTITLE_BYTES];
+};
+
+/* Makes an axis logarithmic or linear, unless it has ticks of its own. */
+static void choose_scale(struct figure_axis *axis, bool logarithmic)
 {
-    unsigned width = figure->width > 0 ? figure->width : FIGURE_WIDTH;
-    unsigned height = figure->height > 0 ? figure->height : FIGURE_HEIGHT;
-    if (figure_size_check(width, height, error) < 0)
-        return BT_USAGE;
+    if (axis->ticks || logarithmic == (axis->scale != FIGURE_LINEAR))
+        return;
+    axis->scale = !logarithmic                 ? FIGURE_LINEAR
+                  : axis->unit == FIGURE_BYTES ? FIGURE_LOG2
+                                               : FIGURE_LOG10;
+    if (logarithmic) /* a range from 0 is impossible */
+        axis->from = axis->to = 0;
+}
+
+/* Sets the scales of the panels with curves; areas become steps, because a stack has no logarithm.
+ */
+static int choose_scales(struct chosen *chosen, enum figure_log log, struct bt_error *error)
+{
+    const struct figure *figure = &chosen->figure;
+    size_t count = 0;
+    for (size_t i = 0; i < figure->panel_count; i++)
+        count += figure->panels[i].series_count;
+    chosen->panels = calloc(figure->panel_count + 1, sizeof *chosen->panels);
+    chosen->series = calloc(count + 1, sizeof *chosen->series);
+    if (!chosen->panels || !chosen->series)
+        return bt_fail(error, BT_MEMORY, "no memory for a figure");
+    struct figure_series *next = chosen->series;
+    for (size_t i = 0; i < figure->panel_count; i++) {
+        struct figure_panel *panel = &chosen->panels[i];
+        *panel = figure->panels[i];
+        if (panel->heat)
+            continue;
+        bool of_y = log == FIGURE_LOG_Y || log == FIGURE_LOG_XY;
+        choose_scale(&panel->x, log == FIGURE_LOG_X || log == FIGURE_LOG_XY);
+        choose_scale(&panel->y, of_y);
+        for (size_t s = 0; s < panel->series_count; s++) {
+            next[s] = panel->series[s];
+            if (of_y && next[s].look == FIGURE_AREA)
+                next[s].look = FIGURE_STEPS;
+        }
+        panel->series = next;
+        next += panel->series_count;
+    }
+    chosen->figure.panels = chosen->panels;
+    return 0;
+}
+
+static int choose(struct chosen *chosen, const struct figure *figure,
+                  const struct figure_options *options, struct bt_error *error)
+{
+    *chosen = (struct chosen){.figure = *figure};
+    if (options->title)
+        chosen->figure.title = *options->title ? options->title : NULL;
+    chosen->figure.width = options->width > 0 ? options->width : FIGURE_WIDTH;
+    chosen->figure.height = options->height > 0 ? options->height : FIGURE_HEIGHT;
+    if (options->filter) {
+        snprintf(chosen->subtitle, sizeof chosen->subtitle, "%s%sfilter: %s",
+                 figure->subtitle ? figure->subtitle : "", figure->subtitle ? "; " : "",
+                 options->filter);
+        chosen->figure.subtitle = chosen->subtitle;
+    }
+    return options->log != FIGURE_LOG_SUITABLE ? choose_scales(chosen, options->log, error) : 0;
+}
+
+static int write_chosen(const struct figure *figure, const struct figure_output *output,
+                        struct bt_error *error)
+{
     struct gnuplot_script *script = gnuplot_script_new(error);
     if (!script)
         return error->code;
-    put_page(script, figure, output->format, width, height);
-    put_panels(script, figure, output->format, width, height);
+    put_page(script, figure, output->format, figure->width, figure->height);
+    put_panels(script, figure, output->format, figure->width, figure->height);
     int result = draw(script, output, error);
     gnuplot_script_free(script);
+    return result;
+}
+
+int figure_write(const struct figure *figure, const struct figure_output *output,
+                 struct bt_error *error)
+{
+    struct chosen chosen;
+    int result = choose(&chosen, figure, &output->options, error);
+    if (result == 0)
+        result = write_chosen(&chosen.figure, output, error);
+    free(chosen.panels);
+    free(chosen.series);
     return result;
 }

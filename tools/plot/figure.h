@@ -1,5 +1,6 @@
 /*
- * Figures: curves, stacked areas, bars and heat maps, drawn by gnuplot(1) as SVG or PNG.
+ * Figures: curves, stacked areas, bars and heat maps, drawn by gnuplot(1) as SVG, PNG or
+ * PDF.
  *
  * The caller describes a figure with plain structures, which it owns; nothing is copied. Texts are
  * UTF-8 and may hold any characters; they are never interpreted as commands.
@@ -8,17 +9,18 @@
 #define TOOLS_PLOT_FIGURE_H
 
 #include "formats/base/error.h"
+#include "tools/plot/figure_options.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define FIGURE_WIDTH      1200u /* in pixels; at 100 % the text is as large as in a book */
+#define FIGURE_WIDTH      1200u /* in pixels, 96 an inch: the text is as large as in a book */
 #define FIGURE_HEIGHT     800u
 #define FIGURE_PIXELS_MIN 200u
 #define FIGURE_PIXELS_MAX 10000u
 
-enum figure_format { FIGURE_SVG, FIGURE_PNG };
+enum figure_format { FIGURE_SVG, FIGURE_PNG, FIGURE_PDF };
 
 enum figure_scale {
     FIGURE_LINEAR,
@@ -59,7 +61,10 @@ enum figure_look {
 };
 
 struct figure_series {
-    const char *name; /* in the legend; NULL: no entry */
+    const char *name;   /* in the legend; NULL: no entry */
+    const char *second; /* NULL, or the value of a second dimension: curves of one name have one
+                           colour, those of one second name one kind of dashes, and the legend has
+                           each name once */
     enum figure_look look;
     const double *x, *y; /* count elements each; a NaN in y interrupts the curve */
     size_t count;
@@ -102,7 +107,7 @@ struct figure_panel {
 struct figure {
     const char *title;
     const char *subtitle;   /* a smaller line below; NULL: none */
-    unsigned width, height; /* in pixels; 0: FIGURE_WIDTH, FIGURE_HEIGHT */
+    unsigned width, height; /* in pixels; set by figure_write() from the options */
     const struct figure_panel *panels;
     size_t panel_count;
     size_t columns; /* panels side by side; 0: 1 */
@@ -112,22 +117,24 @@ struct figure {
 struct figure_output {
     const char *path; /* "-": standard output */
     enum figure_format format;
+    struct figure_options options;
 };
 
 /*
- * Checks before long work whether a figure can be made: determines the format, from `format`
- * ("svg", "png"; NULL: none) or else from the path's suffix; looks for gnuplot; and checks that the
- * figure does not replace any of the count inputs, of which "-" is standard input. The caller keeps
- * path alive. 0; BT_USAGE; BT_IO without gnuplot, with the package to install.
+ * Checks before long work whether a figure can be made: determines the format, from the options or
+ * else from the path's suffix; looks for gnuplot; and checks that the figure does not replace any
+ * of the count inputs, of which "-" is standard input. The caller keeps path and the texts of the
+ * options alive. 0; BT_USAGE; BT_IO without gnuplot, with the package to install.
  */
-int figure_output_prepare(struct figure_output *output, const char *path, const char *format,
-                          int count, char *const *inputs, struct bt_error *error);
+int figure_output_prepare(struct figure_output *output, const char *path,
+                          const struct figure_options *options, int count, char *const *inputs,
+                          struct bt_error *error);
 
 /* Whether a picture can have this size. 0 or BT_USAGE. */
 int figure_size_check(unsigned width, unsigned height, struct bt_error *error);
 
-/* Draws the figure. The file replaces an existing one only when it is complete. 0, BT_USAGE
- * (impossible size), BT_IO, BT_FULL, BT_CLOSED or BT_MEMORY. */
+/* Draws the figure as the output's options say. The file replaces an existing one only when it is
+ * complete. 0, BT_USAGE (impossible size), BT_IO, BT_FULL, BT_CLOSED or BT_MEMORY. */
 int figure_write(const struct figure *figure, const struct figure_output *output,
                  struct bt_error *error);
 

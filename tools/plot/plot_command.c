@@ -19,10 +19,11 @@
 #define LINE_WORD_BYTES 32u /* a size in a list */
 
 struct plot_settings {
-    const char *of, *output, *format, *title;
+    const char *of, *output;
+    struct figure_options figure;
     bool csv, json, filtered;
     struct filter filter;
-    uint32_t width, height, bins;
+    uint32_t bins;
     struct plot_study_settings study;
     struct record_input_settings input;
 };
@@ -31,6 +32,7 @@ static int take_filter(void *settings, const char *argument, struct bt_error *er
 {
     struct plot_settings *plot = settings;
     plot->filtered = true;
+    plot->figure.filter = argument;
     return filter_parse(&plot->filter, argument, error);
 }
 
@@ -92,10 +94,9 @@ static const struct option_row plot_options[] = {
     {OPTION_TEXT, 0, "of", "WHAT addresses mix sharing",
      "addresses (over time, the default), mix (of requests) or sharing",
      offsetof(struct plot_settings, of), NULL},
-    {OPTION_TEXT, 'o', "output", "OUT", "picture to write, .svg or .png; - is standard output",
+    {OPTION_TEXT, 'o', "output", "OUT",
+     "picture to write, .svg, .png or .pdf; - is standard output",
      offsetof(struct plot_settings, output), NULL},
-    {OPTION_TEXT, 0, "plot-format", "FORMAT svg png", "svg or png (default: by the name of OUT)",
-     offsetof(struct plot_settings, format), NULL},
     {OPTION_FLAG, 0, "csv", NULL, "print the data of the picture as comma separated values",
      offsetof(struct plot_settings, csv), NULL},
     {OPTION_FLAG, 0, "json", NULL, "print the data of the picture as one JSON object",
@@ -108,12 +109,7 @@ static const struct option_row plot_options[] = {
      "sharing: line sizes in bytes: 64 (the default), or several: 64,4K", 0, take_lines},
     {OPTION_NUMBER, 0, "bins", "N", "divide the time into at most N bins (default: 500; mix 200)",
      offsetof(struct plot_settings, bins), NULL},
-    {OPTION_NUMBER, 0, "width", "PIXELS", "width of the picture (default: 1200)",
-     offsetof(struct plot_settings, width), NULL},
-    {OPTION_NUMBER, 0, "height", "PIXELS", "height of the picture (default: 800)",
-     offsetof(struct plot_settings, height), NULL},
-    {OPTION_TEXT, 0, "title", "TEXT", "title of the picture (default: the name of the capture)",
-     offsetof(struct plot_settings, title), NULL},
+    FIGURE_OPTIONS(struct plot_settings, figure),
     {OPTION_BYTES, 0, "memory", "SIZE", "sharing: memory limit of the lines (default: 2G)",
      offsetof(struct plot_settings, study.memory), NULL},
     RECORD_INPUT_OPTIONS(struct plot_settings, input),
@@ -182,6 +178,8 @@ static const char *find_mistake(const struct plot_settings *settings)
         return "--csv and --json exclude each other";
     if (settings->output && strcmp(settings->output, "-") == 0 && (settings->csv || settings->json))
         return "standard output takes one of picture and data";
+    if (settings->figure.log != FIGURE_LOG_SUITABLE && strcmp(settings->of, "addresses") == 0)
+        return "--log is for curves and bars: addresses and time are linear";
     if (settings->bins != 0 && (settings->bins < TIME_BINS_MIN || settings->bins > TIME_BINS_MAX))
         return "--bins is a number from 2 to 8192";
     if (settings->study.from > settings->study.to)
@@ -192,8 +190,6 @@ static const char *find_mistake(const struct plot_settings *settings)
 static int plot_main(struct invocation *call)
 {
     struct plot_settings settings = {.of = "addresses",
-                                     .width = FIGURE_WIDTH,
-                                     .height = FIGURE_HEIGHT,
                                      .study = {.to = UINT32_MAX, .memory = MEMORY_DEFAULT},
                                      .input = {.quiet_output = true, .count = UINT64_MAX}};
     struct figure_output output;
@@ -211,20 +207,17 @@ static int plot_main(struct invocation *call)
     if (mistake)
         return command_usage(call, "%s", mistake);
     if (settings.output) {
-        int result = figure_size_check(settings.width, settings.height, &error);
-        if (result == 0)
-            result = figure_output_prepare(&output, settings.output, settings.format, call->count,
-                                           call->arguments, &error);
-        if (result < 0)
+        if (figure_output_prepare(&output, settings.output, &settings.figure, call->count,
+                                  call->arguments, &error) < 0)
             return command_failure(&error);
         settings.study.output = &output;
     }
     make_title(title, call);
-    settings.study.title = settings.title ? settings.title : title;
+    settings.study.title = title;
     settings.study.bins = settings.bins;
     settings.study.filter = settings.filtered ? &settings.filter : NULL;
-    settings.study.width = settings.width;
-    settings.study.height = settings.height;
+    settings.study.width = settings.figure.width ? settings.figure.width : FIGURE_WIDTH;
+    settings.study.height = settings.figure.height ? settings.figure.height : FIGURE_HEIGHT;
     settings.study.form = settings.csv ? PLOT_CSV : settings.json ? PLOT_JSON : PLOT_NO_DATA;
     if (settings.study.line_count == 0)
         settings.study.lines[settings.study.line_count++] = LINE_DEFAULT;

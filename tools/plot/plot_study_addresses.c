@@ -225,12 +225,13 @@ static int write_figure(const struct address_study *study, const double *values,
     struct figure_tick ticks[ADDRESS_LAYOUT_TICKS];
     char labels[ADDRESS_LAYOUT_TICKS][ADDRESS_LAYOUT_LABEL];
     char subtitle[PLOT_SUBTITLE_BYTES];
+    char label[PLOT_LABEL_BYTES];
     size_t apart = layout->length * PIXELS_PER_TICK / height + 1;
     struct figure_heat heat = {.columns = study->columns > 0 ? study->columns : 1,
                                .rows = layout->length,
                                .values = values,
                                .y_to = (double)layout->length,
-                               .label = "requests",
+                               .label = label,
                                .logarithmic = true};
     struct figure_panel panel = {.x = plot_study_report_time_axis(time),
                                  .y = {.label = "address", .ticks = ticks},
@@ -239,13 +240,10 @@ static int write_figure(const struct address_study *study, const double *values,
                                  .interval_count = interval_count,
                                  .missing_name = "requests are missing",
                                  .break_name = "addresses not used"};
-    const struct figure figure = {.title = settings->title,
-                                  .subtitle = subtitle,
-                                  .width = settings->width,
-                                  .height = settings->height,
-                                  .panels = &panel,
-                                  .panel_count = 1};
+    const struct figure figure = {
+        .title = settings->title, .subtitle = subtitle, .panels = &panel, .panel_count = 1};
     heat.x_to = panel.x.to;
+    plot_study_report_cell(label, "requests", time, UINT64_C(1) << layout->shift);
     panel.y.tick_count = address_layout_ticks(layout, apart, ticks, labels);
     plot_study_report_subtitle(subtitle, totals->requests,
                                totals->requests == 1 ? "reference to memory"

@@ -194,12 +194,8 @@ static int draw(struct mix_study *study, struct bt_error *error)
         panel.y.label = "requests a second";
     plot_study_report_subtitle(subtitle, requests, requests == 1 ? "request" : "requests",
                                time->lost, time->gaps);
-    const struct figure figure = {.title = settings->title,
-                                  .subtitle = subtitle,
-                                  .width = settings->width,
-                                  .height = settings->height,
-                                  .panels = &panel,
-                                  .panel_count = 1};
+    const struct figure figure = {
+        .title = settings->title, .subtitle = subtitle, .panels = &panel, .panel_count = 1};
     result = figure_write(&figure, settings->output, error);
     free(missing);
     return result;

@@ -2,7 +2,9 @@
 
 #include "formats/base/quantity.h"
 #include "tools/common/json_report.h"
+#include "tools/plot/axis.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -53,6 +55,22 @@ void plot_study_report_subtitle(char text[PLOT_SUBTITLE_BYTES], uint64_t counted
     if (gaps > 0 && size < (int)PLOT_SUBTITLE_BYTES)
         snprintf(text + size, PLOT_SUBTITLE_BYTES - (size_t)size, "; %s %s",
                  quantity_text(number, gaps), gaps == 1 ? "gap" : "gaps");
+}
+
+void plot_study_report_cell(char label[PLOT_LABEL_BYTES], const char *what,
+                            const struct time_bins *time, uint64_t bytes)
+{
+    char height[AXIS_LABEL_BYTES];
+    char width[AXIS_LABEL_BYTES];
+    double ticks = ldexp(1, (int)time->shift);
+    bool seconds = time->clock_hz > 0;
+    axis_label(height, FIGURE_BYTES, (double)bytes);
+    axis_label(width, seconds ? FIGURE_SECONDS : FIGURE_NUMBER,
+               seconds ? ticks / (double)time->clock_hz : ticks);
+    snprintf(label, PLOT_LABEL_BYTES, "%s per %s and %s%s", what, height, width,
+             seconds            ? ""
+             : time->shift == 0 ? " tick"
+                                : " ticks");
 }
 
 void plot_study_report_time_json(struct json_put *json, const struct time_bins *time)

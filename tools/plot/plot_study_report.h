@@ -9,6 +9,7 @@
 #include "tools/plot/time_bins.h"
 
 #define PLOT_SUBTITLE_BYTES 200u
+#define PLOT_LABEL_BYTES    100u
 
 /* Maximum number of bins: as requested, or scaled with the picture's width from `usual` for the
  * default width. */
@@ -25,6 +26,11 @@ struct figure_interval *plot_study_report_missing(const struct time_bins *time, 
 /* "1,000 requests; 12 were lost; 2 gaps": number of items, losses and gaps. */
 void plot_study_report_subtitle(char text[PLOT_SUBTITLE_BYTES], uint64_t counted, const char *what,
                                 uint64_t lost, uint64_t gaps);
+
+/* "requests per 4 KiB and 1.05 ms": what a cell of bytes and a bin of time counts, and in which
+ * units. */
+void plot_study_report_cell(char label[PLOT_LABEL_BYTES], const char *what,
+                            const struct time_bins *time, uint64_t bytes);
 
 /* Puts clock, ticks, length of a bin, losses and gaps as members of a JSON object. */
 void plot_study_report_time_json(struct json_put *json, const struct time_bins *time);

@@ -179,6 +179,7 @@ static int fill_matrices(struct page *page, const struct sharing_counts *counts,
                                              .y_from = -0.5,
                                              .y_to = (double)size - 0.5,
                                              .falling = true,
+                                             .label = m == 0 ? "lines" : "references",
                                              .logarithmic = true,
                                              .written = size <= WRITTEN_MAX};
     }
@@ -258,8 +259,6 @@ static int draw(const struct sharing_study *study, struct page *pages, struct bt
     size_t shown = count == 1 ? PANELS : PANELS - 1;
     const struct figure figure = {.title = settings->title,
                                   .subtitle = subtitle,
-                                  .width = settings->width,
-                                  .height = settings->height,
                                   .panels = panels,
                                   .panel_count = shown * count,
                                   .columns = count == 1 ? 2 : 3};

@@ -133,9 +133,68 @@ static void test_heat(void)
     free(script);
 }
 
+/* Number of times a text is in a script. */
+static unsigned occurrences(const char *script, const char *text)
+{
+    unsigned count = 0;
+    for (const char *at = script; (at = strstr(at, text)); at++)
+        count++;
+    return count;
+}
+
+/* The first dimension is a colour, the second a kind of dashes; a single one is a colour. */
+static void test_dimensions(void)
+{
+    const double x[] = {1, 2};
+    const double y[] = {1, 2};
+    struct figure_series series[4];
+    struct figure_panel panel = {.series = series, .series_count = 4};
+    static const char *const names[] = {"red", "red", "blue", "blue"};
+    static const char *const seconds[] = {"one", "two", "one", "two"};
+    for (int i = 0; i < 4; i++)
+        series[i] = (struct figure_series){
+            .name = names[i], .second = seconds[i], .x = x, .y = y, .count = 2};
+    const size_t colors[] = {0, 0, 1, 1};
+    const size_t dashes[] = {0, 1, 0, 1};
+    for (size_t i = 0; i < 4; i++) {
+        const struct canvas_look look = canvas_series_look(&panel, i);
+        CU_ASSERT(look.color == colors[i] && look.dash == dashes[i]);
+    }
+    char *script = script_of(&panel);
+    CU_ASSERT_EQUAL(occurrences(script, "keyentry with lines"), 4); /* red blue one two */
+    CU_ASSERT_EQUAL(occurrences(script, "notitle"), 4);
+    CU_ASSERT_EQUAL(occurrences(script, "\"red\""), 1);
+    CU_ASSERT_EQUAL(occurrences(script, "\"two\""), 1);
+    free(script);
+    for (int i = 0; i < 4; i++)
+        series[i].name = "red";
+    CU_ASSERT_EQUAL(canvas_series_look(&panel, 1).color, 1);
+    CU_ASSERT_EQUAL(canvas_series_look(&panel, 1).dash, 0);
+    CU_ASSERT_EQUAL(canvas_series_look(&panel, 2).color, 0);
+    CU_ASSERT_PTR_NULL(canvas_legend_name(&panel, 0, false));
+    CU_ASSERT_STRING_EQUAL(canvas_legend_name(&panel, 1, true), "two");
+}
+
+/* A step ends where the next one begins, also before a hole; the last one is as long as the one
+ * before it. */
+static void test_steps(void)
+{
+    const double x[] = {0, 10, 20, 30};
+    const double y[] = {1, 2, NAN, 3};
+    const struct figure_series series = {.look = FIGURE_STEPS, .x = x, .y = y, .count = 4};
+    const struct figure_panel panel = {.series = &series, .series_count = 1};
+    char *script = script_of(&panel);
+    CU_ASSERT_PTR_NOT_NULL(strstr(script, "$series0_0 << ENDOFDATA\n"
+                                          " 0 1\n 10 1\n 10 2\n 20 2\n\n\n 30 3\n 40 3\n"
+                                          "ENDOFDATA\n"));
+    free(script);
+}
+
 static const struct test_case cases[] = {{"many points", test_thinned},
                                          {"holes", test_holes},
                                          {"stacked areas", test_stacked},
                                          {"heat maps", test_heat},
+                                         {"two dimensions are colours and dashes", test_dimensions},
+                                         {"steps have both ends", test_steps},
                                          {NULL, NULL}};
 TEST_SUITE(canvas, cases)

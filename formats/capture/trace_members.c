@@ -494,21 +494,14 @@ static int rewind_to_start(struct trace_members *members, struct bt_error *error
     return 0;
 }
 
-int trace_members_seek(struct trace_members *members, uint64_t record, struct bt_error *error)
+/*
+ * Passes members without reading their records: up to the one that holds a record, or whose records
+ * end at a tick or later.
+ */
+static int pass_members(struct trace_members *members, uint64_t record, bool to_tick, uint64_t tick,
+                        struct bt_error *error)
 {
-    int result = 0;
-    if (record < members->ordinal)
-        result = rewind_to_start(members, error);
-    else if (members->position < members->held.count) {
-        size_t due = members->held.count - members->position;
-        size_t past = record - members->ordinal < due ? (size_t)(record - members->ordinal) : due;
-        pass(members, past);
-        members->ordinal += past;
-        if (members->position < members->held.count)
-            return 0;
-    }
-    if (result < 0)
-        return result;
+    int result;
     members->held.count = members->position = 0;
     members->pending.code = 0;
     members->skip = 0;
@@ -528,8 +521,12 @@ int trace_members_seek(struct trace_members *members, uint64_t record, struct bt
             return result;
         }
         if (member.kind != CAPTURE_MEMBER_DATA) {
+            if (to_tick && members->ordinal > 0)
+                return 0; /* another file follows, perhaps of another trace */
             take_description(members, &member);
-        } else if (members->ordinal + member.batch.count > record) {
+        } else if (to_tick && member.batch.last_tick >= tick) {
+            return 0;
+        } else if (!to_tick && members->ordinal + member.batch.count > record) {
             members->skip = (size_t)(record - members->ordinal);
             members->ordinal = record;
             return 0;
@@ -542,6 +539,29 @@ int trace_members_seek(struct trace_members *members, uint64_t record, struct bt
         if (result < 0)
             return result;
     }
+}
+
+int trace_members_seek(struct trace_members *members, uint64_t record, struct bt_error *error)
+{
+    int result = 0;
+    if (record < members->ordinal)
+        result = rewind_to_start(members, error);
+    else if (members->position < members->held.count) {
+        size_t due = members->held.count - members->position;
+        size_t past = record - members->ordinal < due ? (size_t)(record - members->ordinal) : due;
+        pass(members, past);
+        members->ordinal += past;
+        if (members->position < members->held.count)
+            return 0;
+    }
+    if (result < 0)
+        return result;
+    return pass_members(members, record, false, 0, error);
+}
+
+int trace_members_seek_tick(struct trace_members *members, uint64_t tick, struct bt_error *error)
+{
+    return pass_members(members, 0, true, tick, error);
 }
 
 uint64_t trace_members_examined(const struct trace_members *members)

@@ -23,6 +23,9 @@ int trace_members_next(struct trace_members *members, struct batch *batch, struc
 /* As trace_reader_seek. */
 int trace_members_seek(struct trace_members *members, uint64_t record, struct bt_error *error);
 
+/* As trace_reader_seek_tick. */
+int trace_members_seek_tick(struct trace_members *members, uint64_t tick, struct bt_error *error);
+
 /* As trace_reader_position. */
 uint64_t trace_members_position(const struct trace_members *members);
 

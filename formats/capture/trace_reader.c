@@ -157,6 +157,11 @@ int trace_reader_seek(struct trace_reader *reader, uint64_t record, struct bt_er
                            : trace_records_seek(reader->records, record, error);
 }
 
+int trace_reader_seek_tick(struct trace_reader *reader, uint64_t tick, struct bt_error *error)
+{
+    return reader->members ? trace_members_seek_tick(reader->members, tick, error) : 0;
+}
+
 uint64_t trace_reader_position(const struct trace_reader *reader)
 {
     return reader->members ? trace_members_position(reader->members)

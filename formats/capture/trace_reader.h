@@ -40,6 +40,12 @@ enum trace_kind trace_reader_kind(const struct trace_reader *reader);
  */
 int trace_reader_seek(struct trace_reader *reader, uint64_t record, struct bt_error *error);
 
+/*
+ * Before the first record: passes blocks of a capture whose records all have an earlier tick,
+ * without reading them. Other traces stay at their begin. 0 or a negative bt_code.
+ */
+int trace_reader_seek_tick(struct trace_reader *reader, uint64_t tick, struct bt_error *error);
+
 /* The ordinal in the file of the next record; at the end, the number of records. */
 uint64_t trace_reader_position(const struct trace_reader *reader);
 

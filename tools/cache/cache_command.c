@@ -292,6 +292,7 @@ static int print(const struct cache_request *request, const struct cache_results
 {
     struct cache_report report = {.results = results,
                                   .names = names,
+                                  .input = &request->input,
                                   .lost = lost,
                                   .tlb = study->tlb,
                                   .attribution = study->attribution,
@@ -399,11 +400,11 @@ static int print_comparison(const struct cache_request *request,
     if (first->all_warm)
         print_all_warm(first->warm_records);
     if (request->json)
-        return comparison_json(comparison, error);
+        return comparison_json(comparison, &request->input, error);
     if (request->csv)
         comparison_csv(comparison, stdout);
     else
-        comparison_text(comparison, stdout);
+        comparison_text(comparison, &request->input, stdout);
     return 0;
 }
 
@@ -441,6 +442,7 @@ static int print_sweep(const struct cache_request *request, const struct sweep *
 {
     struct sweep_report report = {.settings = &request->text.settings,
                                   .level = request->axes.level,
+                                  .input = &request->input,
                                   .records = sweep_records(sweep),
                                   .warm_records = sweep_warm_records(sweep),
                                   .lost = sweep_lost(sweep)};

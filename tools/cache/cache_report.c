@@ -26,7 +26,10 @@ static uint64_t dropped(const struct hierarchy_counters *counters)
 static void print_records(const struct cache_report *report, FILE *out)
 {
     const struct hierarchy_counters *counters = &report->results->counters;
-    fprintf(out, "%" PRIu64 " records", counters->records);
+    char only[RECORD_INPUT_ONLY_BYTES] = "";
+    if (report->input)
+        record_input_only(only, report->input);
+    fprintf(out, "%" PRIu64 " records%s", counters->records, only);
     const char *between = ", dropped as no references: ";
     for (unsigned i = 0; i <= REQUEST_TYPES; i++)
         if (counters->dropped[i] > 0) {
@@ -196,6 +199,8 @@ void cache_report_json_settings(struct json_put *json, const struct hierarchy_se
 static void json_records(struct json_put *json, const struct cache_report *report)
 {
     const struct hierarchy_counters *counters = &report->results->counters;
+    if (report->input)
+        record_input_json(json, report->input);
     json_count(json, "records", counters->records);
     if (report->results->warm_records > 0)
         json_count(json, "warm_records", report->results->warm_records);

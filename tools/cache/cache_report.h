@@ -7,6 +7,7 @@
 #include "tools/cache/attribution.h"
 #include "tools/cache/results.h"
 #include "tools/cache/tlb.h"
+#include "tools/input/record_input.h"
 
 #include <stdio.h>
 
@@ -21,14 +22,15 @@ enum attribution_by {
 
 struct cache_report {
     const struct cache_results *results;
-    const struct address_names *names;     /* symbols of addresses, or NULL */
-    uint64_t lost;                         /* requests lost by the capture */
-    const struct tlb *tlb;                 /* or NULL */
-    const struct attribution *attribution; /* or NULL */
-    enum attribution_by by;                /* rows of its table, */
-    size_t rows;                           /* and their maximum number; 0: all */
-    uint64_t clock_hz;                     /* ticks per second; 0: unknown */
-    size_t lines;                          /* maximum number of lines listed, the worst first */
+    const struct address_names *names;         /* symbols of addresses, or NULL */
+    const struct record_input_settings *input; /* what was read; NULL: unknown */
+    uint64_t lost;                             /* requests lost by the capture */
+    const struct tlb *tlb;                     /* or NULL */
+    const struct attribution *attribution;     /* or NULL */
+    enum attribution_by by;                    /* rows of its table, */
+    size_t rows;                               /* and their maximum number; 0: all */
+    uint64_t clock_hz;                         /* ticks per second; 0: unknown */
+    size_t lines;                              /* maximum number of lines listed, the worst first */
 };
 
 /* Prints the settings as text, or puts them as the JSON member "settings". Size, lines and ways of

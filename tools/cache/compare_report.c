@@ -98,8 +98,10 @@ static struct table make_table(const struct comparison *comparison, struct table
                           .argument = (void *)(uintptr_t)comparison};
 }
 
-void comparison_text(const struct comparison *comparison, FILE *out)
+void comparison_text(const struct comparison *comparison, const struct record_input_settings *input,
+                     FILE *out)
 {
+    char only[RECORD_INPUT_ONLY_BYTES];
     struct table_column columns[TABLE_COLUMNS_MAX];
     const struct cache_results *first = comparison_results(comparison, 0);
     for (unsigned i = 0; i < comparison_count(comparison); i++) {
@@ -107,7 +109,7 @@ void comparison_text(const struct comparison *comparison, FILE *out)
         cache_report_settings(&comparison_results(comparison, i)->settings, -1, out);
         fputs("\n", out);
     }
-    fprintf(out, "%" PRIu64 " records", first->counters.records);
+    fprintf(out, "%" PRIu64 " records%s", first->counters.records, record_input_only(only, input));
     if (first->warm_records > 0)
         fprintf(out, ", after %" PRIu64 " records of warm-up", first->warm_records);
     if (comparison_lost(comparison) > 0)
@@ -125,7 +127,8 @@ void comparison_csv(const struct comparison *comparison, FILE *out)
     table_print_csv(&table, out);
 }
 
-int comparison_json(const struct comparison *comparison, struct bt_error *error)
+int comparison_json(const struct comparison *comparison, const struct record_input_settings *input,
+                    struct bt_error *error)
 {
     struct table_column columns[TABLE_COLUMNS_MAX];
     const struct cache_results *first = comparison_results(comparison, 0);
@@ -140,6 +143,7 @@ int comparison_json(const struct comparison *comparison, struct bt_error *error)
         json_put_object_end(json);
     }
     json_put_array_end(json);
+    record_input_json(json, input);
     json_count(json, "records", first->counters.records);
     if (first->warm_records > 0)
         json_count(json, "warm_records", first->warm_records);

@@ -88,7 +88,8 @@ int sweep_report_text(const struct sweep_report *report, FILE *out, struct bt_er
     (void)error;
     struct table table = make_table(report);
     cache_report_settings(report->settings, (int)report->level, out);
-    fprintf(out, "%" PRIu64 " records", report->records);
+    char only[RECORD_INPUT_ONLY_BYTES];
+    fprintf(out, "%" PRIu64 " records%s", report->records, record_input_only(only, report->input));
     if (report->warm_records > 0)
         fprintf(out, ", after %" PRIu64 " records of warm-up", report->warm_records);
     if (report->lost > 0)
@@ -114,6 +115,7 @@ int sweep_report_json(const struct sweep_report *report, struct bt_error *error)
         return bt_fail(error, BT_MEMORY, "no memory for JSON");
     cache_report_json_settings(json, report->settings, (int)report->level);
     json_count(json, "level", report->level + 1);
+    record_input_json(json, report->input);
     json_count(json, "records", report->records);
     if (report->warm_records > 0)
         json_count(json, "warm_records", report->warm_records);

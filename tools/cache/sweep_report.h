@@ -3,6 +3,7 @@
 #define TOOLS_CACHE_SWEEP_REPORT_H
 
 #include "tools/cache/sweep.h"
+#include "tools/input/record_input.h"
 #include "tools/plot/figure.h"
 
 #include <stdio.h>
@@ -13,8 +14,9 @@ struct sweep_report {
     const struct sweep_point *points;
     unsigned count;
     uint64_t records;
-    uint64_t warm_records; /* of the warm-up, not in records */
-    uint64_t lost;         /* requests lost by the capture */
+    uint64_t warm_records;                     /* of the warm-up, not in records */
+    const struct record_input_settings *input; /* what was read */
+    uint64_t lost;                             /* requests lost by the capture */
 };
 
 /* 0 or BT_MEMORY. JSON goes to standard output. */

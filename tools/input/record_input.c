@@ -1,7 +1,10 @@
 #include "tools/input/record_input.h"
 
+#include "formats/base/printable.h"
 #include "formats/base/thread.h"
 #include "formats/capture/capture_file.h"
+#include "formats/text/json_members.h"
+#include "tools/common/filter_option.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -75,6 +78,7 @@ struct record_input {
     struct captures_seam seam; /* the file being read */
     const struct capture_info *info;
     struct slot *filling;
+    struct record_selection *selection; /* NULL: every record */
     struct bt_error met; /* pending error of a header: files are missing, or another trace begins;
                             code 0: none */
 };
@@ -138,6 +142,11 @@ static void member_met(void *context, const struct capture_member *member)
     start_file(input, &member->info);
 }
 
+static uint64_t clock_of(const struct capture_info *info)
+{
+    return info ? info->clock_hz : 0;
+}
+
 /* Closes the trace that has been read and opens the next one. 0 or a negative code. */
 static int open_next(struct record_input *input, struct bt_error *error)
 {
@@ -146,6 +155,9 @@ static int open_next(struct record_input *input, struct bt_error *error)
     input->next_path++;
     input->at_end = input->started = input->positioned = false;
     int result = input_trace_open(&input->trace, path, &input->settings.trace, error);
+    if (result == 0 && input->selection)
+        result = record_selection_clock(input->selection,
+                                        clock_of(source_info(input->trace.source)), error);
     if (result != 0 || input->settings.unthreaded)
         return result;
     join_file(input, source_info(input->trace.source), path);
@@ -196,16 +208,36 @@ static void limit_records(struct record_input *input, struct batch *batch)
     input->last_tick = batch->last_tick;
 }
 
+/* Seeks over the blocks before the time wanted. */
+static int seek_time(struct record_input *input, struct bt_error *error)
+{
+    const uint64_t first = record_selection_first_tick(input->selection);
+    return first > input->tick_base
+               ? trace_reader_seek_tick(input->trace.reader, first - input->tick_base, error)
+               : 0;
+}
+
 /* Seeks over the records to skip if the trace can seek. 0 or a negative code. */
 static int seek_first(struct record_input *input, struct bt_error *error)
 {
     input->positioned = true;
+    if (input->settings.time.given)
+        return input->trace.reader ? seek_time(input, error) : 0;
     if (input->skip == 0 || input->settings.keep_ticks || !input->trace.reader)
         return 0;
     int result = trace_reader_seek(input->trace.reader, input->skip, error);
     uint64_t passed = trace_reader_position(input->trace.reader);
     input->skip -= passed < input->skip ? passed : input->skip;
     return result;
+}
+
+/* Removes the records that do not match. Returns 1; 0 if nothing is left to deliver; BT_MEMORY. */
+static int select_records(struct record_input *input, struct slot *slot)
+{
+    int result = record_selection_apply(input->selection, &slot->batch, &slot->error);
+    if (result < 0)
+        return result;
+    return slot->batch.count > 0 || batch_has_loss_or_gap(&slot->batch);
 }
 
 /* Reads from the open trace into the slot. Returns what the source returned. */
@@ -220,11 +252,14 @@ static int read_trace(struct record_input *input, struct slot *slot)
         return result;
     if (!input->started)
         start_file(input, input->info);
+    bool past = false;
     shift(input, &slot->batch);
+    if (input->selection)
+        record_selection_trim(input->selection, &slot->batch, &past);
     skip_records(input, &slot->batch);
     limit_records(input, &slot->batch);
-    input->left -= slot->batch.count;
-    return result;
+    input->left = past ? 0 : input->left - slot->batch.count;
+    return input->selection ? select_records(input, slot) : result;
 }
 
 /* Moves the pending error of a header to the slot. Returns its code. */
@@ -241,6 +276,12 @@ static int read_next(struct record_input *input, struct slot *slot)
     for (;;) {
         if (input->met.code != 0)
             return take_met(input, slot);
+        if (input->selection && record_selection_held(input->selection, &slot->batch)) {
+            const int held = select_records(input, slot);
+            if (held != 0)
+                return held;
+            continue;
+        }
         if (input->left == 0)
             return 0;
         bool open = input->trace.source && !input->at_end;
@@ -364,6 +405,7 @@ static void input_free(struct record_input *input)
         free(input->slots[i].started);
     }
     captures_free(&input->captures);
+    record_selection_free(input->selection);
     pthread_cond_destroy(&input->changed);
     pthread_mutex_destroy(&input->mutex);
     free(input);
@@ -389,6 +431,10 @@ static int input_new(struct record_input **out, int count, char **paths,
     int result = input_trace_check(&settings->trace, error);
     if (result < 0)
         return result;
+    if (settings->filter || settings->time.given)
+        input->selection = record_selection_new(settings->filter, &settings->time, error);
+    if ((settings->filter || settings->time.given) && !input->selection)
+        return error->code;
     const struct captures_settings order = {.concatenate = settings->concatenate,
                                             .as_given = input->settings.as_stored};
     return captures_order(&input->captures, input->operands.count, input->operands.paths, &order,
@@ -566,6 +612,37 @@ int record_input_close(struct record_input *input)
         pthread_detach(input->thread);
     }
     return status;
+}
+
+/* --- options --- */
+
+char *record_input_only(char text[RECORD_INPUT_ONLY_BYTES],
+                        const struct record_input_settings *settings)
+{
+    snprintf(text, RECORD_INPUT_ONLY_BYTES, "%s%s%s%s", settings->time.given ? ", only " : "",
+             settings->time.given ? PRINTABLE(settings->time.text) : "",
+             settings->filter ? ", only " : "",
+             settings->filter ? PRINTABLE(settings->filter) : "");
+    return text;
+}
+
+void record_input_json(struct json_put *json, const struct record_input_settings *settings)
+{
+    if (settings->time.given)
+        json_text(json, "time", settings->time.text);
+    if (settings->filter)
+        json_text(json, "filter", settings->filter);
+}
+
+int record_input_take_filter(void *field, const char *argument, struct bt_error *error)
+{
+    *(const char **)field = argument;
+    return filter_option_check(argument, NULL, error);
+}
+
+int record_input_take_time(void *field, const char *argument, struct bt_error *error)
+{
+    return time_range_parse(field, argument, error);
 }
 
 /* --- counting --- */

@@ -7,9 +7,11 @@
 
 #include "formats/record/capture_info.h"
 #include "formats/record/sink.h"
+#include "formats/text/json_put.h"
 #include "tools/input/captures.h"
 #include "tools/input/input_report.h"
 #include "tools/input/input_trace.h"
+#include "tools/input/record_selection.h"
 
 #include <stddef.h>
 
@@ -31,15 +33,45 @@ struct record_input_settings {
                              there are any; NULL: the caller reports them */
     bool quiet_output;    /* the command prints nothing to standard output while it reads */
     struct input_report *report; /* the caller begins and ends it; NULL: a private one */
-    uint64_t first;              /* number of records to skip, over all traces */
-    uint64_t count;              /* maximum number of records to deliver; UINT64_MAX: all */
+    struct time_range time;      /* deliver only records of this time, */
+    uint64_t first;              /* and of those skip so many, over all traces, */
+    uint64_t count;              /* take at most so many (UINT64_MAX: all), */
+    const char *filter;          /* and deliver those that match; NULL: all */
     bool keep_ticks; /* ticks count from the first record even if it is skipped: skipped records are
                         read, not seeked over */
 };
 
 /* Option rows of the input; member is a struct record_input_settings. */
-#define RECORD_INPUT_OPTIONS(type, member)                                                         \
+#define RECORD_INPUT_TIME_OPTION(type, member)                                                     \
+    {                                                                                              \
+        OPTION_CALL, 0, "time", "A..B", "only this time of the trace: 1s..2s, 10ms.., ..1Mticks",  \
+            offsetof(type, member.time), record_input_take_time                                    \
+    }
+#define RECORD_INPUT_FILES_OPTIONS(type, member)                                                   \
     INPUT_TRACE_OPTIONS(type, member.trace), CAPTURES_CONCATENATE_OPTION(type, member.concatenate)
+#define RECORD_INPUT_OPTIONS(type, member)                                                         \
+    RECORD_INPUT_FILES_OPTIONS(type, member),                                                      \
+        {OPTION_CALL,                                                                              \
+         'f',                                                                                      \
+         "filter",                                                                                 \
+         "EXPR",                                                                                   \
+         "only matching records: 'type=FETCH and processor=0'",                                    \
+         offsetof(type, member.filter),                                                            \
+         record_input_take_filter},                                                                \
+        RECORD_INPUT_TIME_OPTION(type, member)
+
+/* ", only 5ms..10ms, only type=FETCH": what the options leave out, as a part of a sentence; "" for
+ * nothing. Returns text. */
+#define RECORD_INPUT_ONLY_BYTES 400u
+char *record_input_only(char text[RECORD_INPUT_ONLY_BYTES],
+                        const struct record_input_settings *settings);
+
+/* The members "time" and "filter" of a JSON object, if given. */
+void record_input_json(struct json_put *json, const struct record_input_settings *settings);
+
+/* Take the options; field is a const char *, or a struct time_range. */
+int record_input_take_filter(void *field, const char *argument, struct bt_error *error);
+int record_input_take_time(void *field, const char *argument, struct bt_error *error);
 
 /* The files to read: the operands, or standard input if there are none. */
 struct input_paths {

@@ -314,7 +314,10 @@ static int divide(struct mrc_job *job, struct job_part *parts, unsigned *count,
         return error->code;
     if (!are_files(job) && size > 1)
         return bt_fail(error, BT_USAGE, "several processes read files only, no pipe or folder");
-    if (!are_files(job) || (size == 1 && !may_divide(job)))
+    if (job->input.time.given && size > 1)
+        return bt_fail(error, BT_USAGE,
+                       "several processes divide a trace by its records: --time needs one process");
+    if (!are_files(job) || job->input.time.given || (size == 1 && !may_divide(job)))
         return 0;
     if (record_input_count(job->path_count, job->paths, &job->input, &records, error) < 0)
         return error->code;

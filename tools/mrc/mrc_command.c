@@ -133,6 +133,7 @@ static int print(const struct mrc_settings *mrc, struct bt_error *error)
                                       .count = job->line_count,
                                       .window = job->window,
                                       .clock_hz = job->clock_hz,
+                                      .input = &job->input,
                                       .steps = all           ? 0
                                                : mrc->points ? mrc->points
                                                              : 1};

@@ -2,6 +2,7 @@
 #ifndef TOOLS_MRC_MRC_REPORT_H
 #define TOOLS_MRC_MRC_REPORT_H
 
+#include "tools/input/record_input.h"
 #include "tools/mrc/mrc_study.h"
 
 #include <stdio.h>
@@ -10,9 +11,10 @@
 struct mrc_report {
     const struct mrc_study *const *studies; /* one for each line size */
     unsigned count;
-    struct mrc_window window; /* as in the studies */
-    uint64_t clock_hz;        /* 0: unknown */
-    unsigned steps;           /* as in curve_next */
+    struct mrc_window window;                  /* as in the studies */
+    uint64_t clock_hz;                         /* 0: unknown */
+    const struct record_input_settings *input; /* what was read */
+    unsigned steps;                            /* as in curve_next */
 };
 
 /* Prints to standard output. 0 or BT_MEMORY. */

@@ -157,6 +157,7 @@ static void put_head(struct json_put *json, const struct mrc_report *report)
 {
     const struct mrc_study_settings *settings = mrc_report_settings(report, 0);
     const struct mrc_study_totals *totals = mrc_study_totals(report->studies[0]);
+    record_input_json(json, report->input);
     json_count(json, "requests", totals->requests);
     json_count(json, "dropped", totals->dropped);
     json_count(json, "lost", totals->lost);

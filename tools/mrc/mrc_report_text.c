@@ -16,7 +16,8 @@
 static void put_totals(const struct mrc_report *report)
 {
     const struct mrc_study_totals *totals = mrc_study_totals(report->studies[0]);
-    printf("%" PRIu64 " requests", totals->requests);
+    char only[RECORD_INPUT_ONLY_BYTES];
+    printf("%" PRIu64 " requests%s", totals->requests, record_input_only(only, report->input));
     if (totals->dropped > 0)
         printf(", %" PRIu64 " of them no references to memory", totals->dropped);
     if (totals->lost > 0)

@@ -110,6 +110,10 @@ has log.svg "10 %" "1 KiB"
 if grep -q ">1 KiB<" linear.svg; then exit 1; fi
 bustap plot --of mix -f 'type=MEMREAD and processor=1' -o filtered.svg smp_*.byu.gz
 grep -q "; filter: type=MEMREAD and processor=1<" filtered.svg
+bustap mrc -f type=MEMREAD --plot filtered.svg smp_*.byu.gz >/dev/null
+grep -q "; filter: type=MEMREAD<" filtered.svg
+bustap cache -f type=MEMREAD --sweep size=1K --plot filtered.svg smp_*.byu.gz >/dev/null
+grep -q "; filter: type=MEMREAD<" filtered.svg
 # a stack has no logarithm: the types are drawn on their own
 bustap plot --of mix --log y -o mix_log.svg smp_*.byu.gz
 has mix_log.svg "1 M" "FETCH"

@@ -479,10 +479,11 @@ static int sweep_all(const struct cache_request *request, const struct invocatio
     struct sweep *sweep;
     if (request->threads == NOT_GIVEN)
         settings.threads = settings.processes > 1 ? 1 : 0;
-    int result = request->plot && first
-                     ? figure_output_prepare(&output, request->plot, &request->figure, call->count,
-                                             call->arguments, error)
-                     : 0;
+    struct figure_options figure = request->figure;
+    figure.filter = request->input.filter;
+    int result = request->plot && first ? figure_output_prepare(&output, request->plot, &figure,
+                                                                call->count, call->arguments, error)
+                                        : 0;
     if (result == 0)
         result = sweep_new(&sweep, &settings, error);
     if (result < 0)

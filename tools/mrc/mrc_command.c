@@ -184,6 +184,7 @@ static int mrc_main(struct invocation *call)
     job->settings.split = settings.split;
     if (check(&settings, &error) < 0)
         return command_usage(call, "%s", error.message);
+    settings.figure.filter = settings.job.input.filter;
     if (!settings.plot && figure_options_given(&settings.figure))
         return command_usage(call, "--plot-format, --title, --size and --log are for --plot FILE");
     if (settings.plot && figure_output_prepare(&settings.picture, settings.plot, &settings.figure,

@@ -4,11 +4,11 @@
 #include "formats/base/printable.h"
 #include "formats/capture/capture_file.h"
 #include "formats/record/record_text.h"
-#include "tools/common/filter_option.h"
 #include "tools/common/output.h"
 #include "tools/input/captures.h"
 #include "tools/input/gaps.h"
 #include "tools/input/trace_set.h"
+#include "tools/symbols/filter_symbols.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -21,15 +21,22 @@ struct dump_settings {
     bool csv, json;
     struct input_trace_settings reading;
     uint64_t skip, count;
-    struct expression *filter; /* NULL: none */
+    struct filter_symbols filter;
 };
 
 static int take_filter(void *settings, const char *argument, struct bt_error *error)
 {
-    struct dump_settings *dump = settings;
-    expression_free(dump->filter);
-    dump->filter = NULL;
-    return filter_option_parse(&dump->filter, argument, NULL, error);
+    return filter_symbols_take(&((struct dump_settings *)settings)->filter, argument, error);
+}
+
+static int take_image(void *settings, const char *argument, struct bt_error *error)
+{
+    return filter_symbols_take_image(&((struct dump_settings *)settings)->filter, argument, error);
+}
+
+static int take_modules(void *settings, const char *argument, struct bt_error *error)
+{
+    return filter_symbols_take_list(&((struct dump_settings *)settings)->filter, argument, error);
 }
 
 static const struct option_row dump_options[] = {
@@ -41,6 +48,10 @@ static const struct option_row dump_options[] = {
      offsetof(struct dump_settings, count), NULL},
     {OPTION_CALL, 'f', "filter", "EXPR",
      "of those, print only matching records: 'type=FETCH and processor=0'", 0, take_filter},
+    {OPTION_CALL, 0, "image", "ELF[@LOAD]", "a program whose symbols the filter names", 0,
+     take_image},
+    {OPTION_CALL, 0, "modules", "FILE", "programs that bustap exec --modules listed, likewise", 0,
+     take_modules},
     INPUT_TRACE_OPTIONS(struct dump_settings, reading),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
@@ -285,7 +296,13 @@ static int dump_main(struct invocation *call)
     struct dump dump = {.form = settings.csv    ? RECORD_TEXT_CSV
                                 : settings.json ? RECORD_TEXT_JSON
                                                 : RECORD_TEXT_B2A,
-                        .filter = settings.filter};
+                        .filter = NULL};
+    int result = filter_symbols_parse(&settings.filter, &dump.filter, &error);
+    if (result < 0) {
+        filter_symbols_clear(&settings.filter);
+        return result == BT_USAGE ? command_usage(call, "%s", error.message)
+                                  : command_failure(&error);
+    }
     dump.output = output_new(STDOUT_FILENO, "standard output", &error);
     if (!dump.output)
         return command_failure(&error);
@@ -294,7 +311,8 @@ static int dump_main(struct invocation *call)
     status = dump_files(&dump, &settings, &paths, &error);
     output_free(dump.output);
     trace_set_free(&dump.files);
-    expression_free(settings.filter);
+    expression_free(dump.filter);
+    filter_symbols_clear(&settings.filter);
     free(dump.selected);
     return status;
 }

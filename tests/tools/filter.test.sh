@@ -67,6 +67,40 @@ bustap exec -q -o whole -- /bin/true
 bustap exec -q -o some -f 'type=write and size>=8 or index<10' -- /bin/true
 bustap dump --csv whole_* -f 'type=write and size>=8 or index<10' | cut -d, -f3-6 >expected
 bustap dump --csv some_* | cut -d, -f3-6 | cmp - expected
+# symbols of a program
+cat >work.c <<'C'
+int cells[64];
+int work(int n);
+__attribute__((noinline)) int work(int n)
+{
+    int sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += cells[i % 64]++;
+    return sum;
+}
+int main(void)
+{
+    return work(1000) & 1;
+}
+C
+gcc -g -O1 -o work work.c
+bustap exec -q -o symbols --modules modules -- ./work
+load=$(sed -n 's/.*work@//p' modules)
+for symbol in cells work; do
+    read -r start size < <(nm -S work | awk -v name=$symbol '$4 == name { print $1, $2 }')
+    bustap dump symbols_* -f "addr=$((load + 0x$start))+$((0x$size))" >expected
+    [ "$(wc -l <expected)" -ge 1000 ]
+    bustap dump symbols_* --modules modules -f "symbol=$symbol" | cmp - expected
+    bustap dump symbols_* -f "symbol=$symbol" --image "work@$load" | cmp - expected
+done
+bustap dump symbols_* --modules modules -f 'symbol="wor*"' | cmp - expected
+status=0
+bustap dump symbols_* --modules modules -f 'symbol=wrk' 2>errors || status=$?
+[ "$status" = 2 ]
+grep -q "did you mean 'work'?" errors
+bustap dump -f addr=4000 t.byu >/dev/null 2>errors
+[ "$(grep -c decimal errors)" = 1 ]
+
 status=0
 bustap exec -q -o late -f 'time<1ms' -- /bin/true 2>errors || status=$?
 [ "$status" = 2 ]

@@ -14,13 +14,18 @@ static int find_any(void *context, const char *name, struct interval_set *addres
 
 const struct expression_symbols filter_option_any_symbol = {.find = find_any};
 
+void filter_option_show_place(const char *text, const struct expression_symbols *symbols)
+{
+    char excerpt[EXPRESSION_EXCERPT_BYTES];
+    fputs(expression_excerpt(excerpt, text, symbols), stderr);
+}
+
 int filter_option_parse(struct expression **expression, const char *text,
                         const struct expression_symbols *symbols, struct bt_error *error)
 {
-    char excerpt[EXPRESSION_EXCERPT_BYTES];
     int result = expression_parse(expression, text, symbols, error);
     if (result == BT_USAGE)
-        fputs(expression_excerpt(excerpt, text, symbols), stderr);
+        filter_option_show_place(text, symbols);
     if (result == 0 && expression_warning(*expression))
         fprintf(stderr, "bustap: %s\n", expression_warning(*expression));
     return result;

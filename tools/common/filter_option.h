@@ -11,7 +11,10 @@
 int filter_option_parse(struct expression **expression, const char *text,
                         const struct expression_symbols *symbols, struct bt_error *error);
 
-/* The same for an expression that is used elsewhere: only checks it. */
+/* Prints the place of a mistake, after expression_parse has failed. */
+void filter_option_show_place(const char *text, const struct expression_symbols *symbols);
+
+/* filter_option_parse for an expression that is used elsewhere: only checks it. */
 int filter_option_check(const char *text, const struct expression_symbols *symbols,
                         struct bt_error *error);
 

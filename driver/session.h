@@ -91,6 +91,11 @@ struct session_test_result {
 int session_self_test(struct session *session, uint32_t frames, struct session_test_result *result,
                       struct bt_error *error);
 
+/* Calls show(argument, DONE, TOTAL) after each frame of a self-test, in frames; NULL: no longer. */
+void session_watch_test(struct session *session,
+                        void (*show)(void *argument, uint64_t done, uint64_t total),
+                        void *argument);
+
 /* For tests: the session's counts so far. */
 void session_statistics(const struct session *session, struct session_statistics *statistics);
 

@@ -39,6 +39,8 @@ struct session {
     struct wire_identity identity;
     struct capture_info info;
     struct wire_counters counters;
+    void (*test_show)(void *argument, uint64_t done, uint64_t total); /* session_watch_test */
+    void *test_argument;
     bool counters_known; /* the board sent counters in this session */
     bool totals_final;   /* the counters are those of the session's end */
 

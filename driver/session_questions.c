@@ -38,6 +38,13 @@ static void compare(const struct wire_frame *frame, struct session_test_result *
         result->bad_bytes += frame->payload[i] != expected[i];
 }
 
+void session_watch_test(struct session *session,
+                        void (*show)(void *argument, uint64_t done, uint64_t total), void *argument)
+{
+    session->test_show = show;
+    session->test_argument = argument;
+}
+
 int session_self_test(struct session *session, uint32_t frames, struct session_test_result *result,
                       struct bt_error *error)
 {
@@ -61,6 +68,8 @@ int session_self_test(struct session *session, uint32_t frames, struct session_t
         const struct wire_frame *frame = &session->frame;
         if (frame->kind == WIRE_PATTERN && frame->version == WIRE_VERSION) {
             compare(frame, result);
+            if (session->test_show)
+                session->test_show(session->test_argument, result->frames, frames);
             last_ns = clock_monotonic_ns();
             deadline = last_ns / 1000000 + PATTERN_WAIT_MS;
             deadline = deadline < limit ? deadline : limit;

@@ -4,6 +4,7 @@
 #include "driver/session.h"
 #include "formats/base/printable.h"
 #include "tools/common/json_report.h"
+#include "tools/common/progress.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -114,6 +115,11 @@ static int print_test(const struct wire_identity *identity,
     return good ? 0 : STATUS_DATA;
 }
 
+static void show(void *argument, uint64_t done, uint64_t total)
+{
+    progress_show(argument, "self-test", done, total);
+}
+
 static int self_test(const char *specification, bool as_json)
 {
     struct stream *stream;
@@ -124,9 +130,13 @@ static int self_test(const char *specification, bool as_json)
     struct session *session = session_new(stream, &error);
     if (!session)
         return command_failure(&error);
-    int status = session_self_test(session, SELF_TEST_FRAMES, &result, &error) < 0
-                     ? command_failure(&error)
-                     : print_test(session_identity(session), &result, as_json);
+    struct progress progress;
+    progress_begin(&progress, true);
+    session_watch_test(session, show, &progress);
+    int code = session_self_test(session, SELF_TEST_FRAMES, &result, &error);
+    progress_clear(&progress);
+    int status = code < 0 ? command_failure(&error)
+                          : print_test(session_identity(session), &result, as_json);
     session_free(session);
     return status;
 }

@@ -740,13 +740,26 @@ static void test_again(void)
     fixture_end(&f);
 }
 
+/* Counts the frames that are shown. */
+static void show_frames(void *argument, uint64_t done, uint64_t total)
+{
+    uint64_t *shown = argument;
+    CU_ASSERT_EQUAL(done, *shown + 1);
+    CU_ASSERT_EQUAL(total, 50);
+    *shown = done;
+}
+
 static void test_self_test(void)
 {
+    uint64_t shown = 0;
     struct fixture f;
     struct fake_board *board = fake_board_new();
     fixture_start(&f, board);
     struct session_test_result result;
+    session_watch_test(f.session, show_frames, &shown);
     CU_ASSERT_EQUAL(session_self_test(f.session, 50, &result, &f.error), 0);
+    session_watch_test(f.session, NULL, NULL);
+    CU_ASSERT_EQUAL(shown, 50);
     CU_ASSERT_EQUAL(result.frames, 50);
     CU_ASSERT_EQUAL(result.bytes, 50 * 4080);
     CU_ASSERT_EQUAL(result.bad_bytes + result.missing_frames, 0);

@@ -48,6 +48,7 @@ struct expansion {
     enum view_form form;
     uint32_t thread; /* number of the current thread */
     uint64_t last;   /* last edge to print */
+    uint64_t edges;  /* edges of the progress; 0: that of the file is shown */
 };
 
 /* --- lines ----------------------------------------------------------------------------------- */
@@ -218,6 +219,7 @@ static int expand_chunk(struct expansion *expansion, uint64_t first, struct bt_e
            (count = dcfg_trace_reader_edges(expansion->file.reader, ids, EDGES_AT_ONCE)) != 0) {
         if (count < 0)
             return reader_failed(expansion, error);
+        dcfg_trace_file_count(&expansion->file, (uint64_t)count, expansion->edges);
         for (long i = 0; i < count && index < expansion->last; i++, index++) {
             int result =
                 index >= expansion->options->from ? print_edge(expansion, index, ids[i], error) : 0;
@@ -285,12 +287,30 @@ static int expand_trace(struct expansion *expansion, struct bt_error *error)
                    text_reader_name(expansion->file.text), expansion->view.process->id);
 }
 
+/* The number of edges to print, if that is all of a thread or of all threads; else 0. */
+static uint64_t all_edges(const struct expansion *expansion)
+{
+    const struct expand_options *options = expansion->options;
+    const struct dcfg_process *process = expansion->view.process;
+    uint64_t edges = 0;
+    if (options->from > 0 || options->count < UINT64_MAX)
+        return 0;
+    for (uint32_t edge = 0; edge < process->edges.count; edge++) {
+        struct dcfg_counts counts = dcfg_edge_counts(process, edge);
+        while (dcfg_counts_next(&counts))
+            if (options->thread == ANY_THREAD || counts.thread == options->thread)
+                edges = saturating_add(edges, counts.count);
+    }
+    return edges;
+}
+
 static int expand(struct expansion *expansion, const char *path, struct bt_error *error)
 {
     const struct expand_options *options = expansion->options;
     int result = view_open(&expansion->view, path, options->process, error);
     if (result < 0)
         return result;
+    expansion->edges = all_edges(expansion);
     expansion->output = output_new(STDOUT_FILENO, "standard output", error);
     if (!expansion->output)
         return error->code;

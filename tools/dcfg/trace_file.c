@@ -3,7 +3,16 @@
 static void show(void *argument, uint64_t offset, uint64_t size)
 {
     struct dcfg_trace_file *file = argument;
-    progress_show(&file->progress, text_reader_name(file->text), offset, size);
+    if (file->edges == 0)
+        progress_show(&file->progress, text_reader_name(file->text), offset, size);
+}
+
+void dcfg_trace_file_count(struct dcfg_trace_file *file, uint64_t count, uint64_t edges)
+{
+    file->edges_done += count;
+    file->edges = edges;
+    if (edges > 0)
+        progress_show(&file->progress, text_reader_name(file->text), file->edges_done, edges);
 }
 
 int dcfg_trace_file_open(struct dcfg_trace_file *file, const char *path, uint64_t memory_max,

@@ -10,6 +10,7 @@ struct dcfg_trace_file {
     struct dcfg_trace_reader *reader;
     struct bt_error error; /* error of the reader */
     struct progress progress;
+    uint64_t edges_done, edges; /* the progress is of edges; 0: of bytes of the file */
 };
 
 /*
@@ -19,6 +20,9 @@ struct dcfg_trace_file {
  */
 int dcfg_trace_file_open(struct dcfg_trace_file *file, const char *path, uint64_t memory_max,
                          bool strict, bool quiet_output, struct bt_error *error);
+/* Shows the progress by edges from now on, of which count more are done: a small file can hold very
+ * many. edges: all of them. */
+void dcfg_trace_file_count(struct dcfg_trace_file *file, uint64_t count, uint64_t edges);
 void dcfg_trace_file_close(struct dcfg_trace_file *file);
 
 #endif

@@ -3,6 +3,7 @@
 #include "formats/base/printable.h"
 #include "formats/dependences/dependences_read.h"
 #include "tools/common/json_report.h"
+#include "tools/common/progress.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -27,7 +28,14 @@ struct checked_file {
     const char *path;
     struct dependences_failures *failures;
     struct dependences_summary summary;
+    struct progress progress;
 };
+
+static void show(void *argument, uint64_t offset, uint64_t size)
+{
+    struct checked_file *file = argument;
+    progress_show(&file->progress, file->path, offset, size);
+}
 
 static const char *format_name(enum dependences_file file)
 {
@@ -112,8 +120,12 @@ static int check_file(struct checked_file *file, const struct check_settings *se
 {
     file->failures = dependences_failures_new((size_t)settings->max, error);
     struct text_reader *reader = file->failures ? text_reader_open(file->path, error) : NULL;
+    progress_begin(&file->progress, true);
+    if (reader)
+        text_reader_set_progress(reader, show, file);
     int result =
         reader ? dependences_check(reader, file->failures, &file->summary, error) : error->code;
+    progress_clear(&file->progress);
     text_reader_close(reader);
     if (result == 0 && !settings->json)
         print_text(file);

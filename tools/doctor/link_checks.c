@@ -1,6 +1,7 @@
 #include "tools/doctor/checks.h"
 
 #include "driver/session.h"
+#include "tools/common/progress.h"
 
 #include <inttypes.h>
 
@@ -42,6 +43,11 @@ static void rate_link(struct findings *findings, const struct session_test_resul
                      size);
 }
 
+static void show(void *argument, uint64_t done, uint64_t total)
+{
+    progress_show(argument, "test of the link", done, total);
+}
+
 static void measure(struct findings *findings, struct session *session, uint32_t megabytes)
 {
     const struct wire_identity *identity = session_identity(session);
@@ -52,7 +58,12 @@ static void measure(struct findings *findings, struct session *session, uint32_t
         frame_bytes = FRAME_BYTES_MIN;
     uint64_t frames = megabytes * UINT64_C(1000000) / frame_bytes + 1;
     frames = frames < UINT32_MAX ? frames : UINT32_MAX;
-    if (session_self_test(session, (uint32_t)frames, &result, &error) < 0)
+    struct progress progress;
+    progress_begin(&progress, true);
+    session_watch_test(session, show, &progress);
+    int code = session_self_test(session, (uint32_t)frames, &result, &error);
+    progress_clear(&progress);
+    if (code < 0)
         findings_add(findings, FINDING_PROBLEM, "link",
                      "try another cable and another port; check the board's power", "%s",
                      error.message);

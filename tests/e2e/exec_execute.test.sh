@@ -32,7 +32,7 @@ for way in 'exec -q --follow -o ../out/fail' 'exec -q -o ../out/alone' 'profile 
     [ "$status" = 0 ] || { echo "bustap $way: status $status"; cat messages; exit 1; }
     [ ! -s messages ] || { echo "bustap $way:"; cat messages; exit 1; }
 done
-[ "$(ls out | wc -l)" = 2 ] || { ls out; exit 1; }
+[ "$(ls out/*.byu.gz | wc -l)" = 2 ] || { ls out; exit 1; }
 bustap verify out/*.byu.gz >verdict
 
 # --- ways to execute a program, each with a separate capture ---

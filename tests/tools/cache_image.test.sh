@@ -50,6 +50,42 @@ C
     for by in symbol source instruction; do
         bustap cache --by $by --rows 1 --csv $(sed 's/^/--image /' modules) part_*.byu.gz >$by.csv
     done
+    # the capture knows its modules
+    bustap cache --by source --rows 1 --csv part_*.byu.gz >alone.csv
+    bustap cache --by source --rows 1 --csv --modules modules part_*.byu.gz >listed.csv
+    [ ! -e part.modules ]
+    tail -n 1 source.csv | cmp - <(tail -n 1 listed.csv)
+    bustap exec -q -o folder/beside_it -- ./stride
+    bustap cache --by source --rows 1 --csv folder/beside_it_*.byu.gz | cmp - source.csv
+    ! cmp -s alone.csv source.csv || exit 1
+    # as do lines that two threads contend for
+    cat >contend.c <<'C'
+#include <pthread.h>
+volatile long contended_cells[2];
+static void *work(void *cell)
+{
+    for (int i = 0; i < 2000; i++)
+        ++*(volatile long *)cell;
+    return 0;
+}
+int main(void)
+{
+    pthread_t other;
+    pthread_create(&other, 0, work, (void *)&contended_cells[1]);
+    work((void *)&contended_cells[0]);
+    return pthread_join(other, 0);
+}
+C
+    gcc -g -O1 -pthread -o contend contend.c
+    bustap exec -q --quantum 20 -o contend -- ./contend
+    bustap cache --classify --lines 1 contend_*.byu.gz >lines.txt
+    grep -q ' contended_cells' lines.txt || { cat lines.txt; exit 1; }
+    # a list that names a missing file: the counts are there, with a note
+    echo "$PWD/gone@0x10000000" >contend.modules
+    bustap cache --classify --lines 1 contend_*.byu.gz >lines.txt 2>err
+    grep -q 'lines have no names: .*gone' err || { cat err; exit 1; }
+    [ "$(wc -l <err)" = 1 ]
+    grep -q '^LINE\|  LINE ' lines.txt
     grep -q '^main,[0-9]*,1228[0-9],' symbol.csv || { cat symbol.csv; exit 1; }
     grep -q 'stride.c,7,main,[0-9]*,1228[0-9],' source.csv || { cat source.csv; exit 1; }
     grep -q ',main,.*stride.c,7,[0-9]*,1228[0-9],' instruction.csv || { cat instruction.csv; exit 1; }

@@ -1,9 +1,15 @@
 #include "tools/cache/address_names.h"
 
 #include "tools/symbols/image.h"
+#include "tools/symbols/image_list.h"
 #include "tools/symbols/image_names.h"
+#include "tools/symbols/image_times.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LIST_SUFFIX ".modules"
 
 struct address_names {
     struct images *images;
@@ -30,8 +36,15 @@ static int read_all(struct address_names *names, struct bt_error *error)
     return result;
 }
 
+static int read_list(struct images *images, const char *list, struct bt_error *error)
+{
+    images_allow_times(images);
+    const int result = image_list_read(images, list, error);
+    return result < 0 ? result : images_separate(images, error);
+}
+
 int address_names_new(struct address_names **names, const char *const *images, unsigned count,
-                      struct bt_error *error)
+                      const char *list, struct bt_error *error)
 {
     int result = 0;
     *names = calloc(1, sizeof **names);
@@ -42,6 +55,8 @@ int address_names_new(struct address_names **names, const char *const *images, u
         result = error->code;
     for (unsigned i = 0; i < count && result == 0; i++)
         result = images_add((*names)->images, images[i], error);
+    if (result == 0 && list)
+        result = read_list((*names)->images, list, error);
     if (result == 0)
         result = read_all(*names, error);
     if (result < 0) {
@@ -49,6 +64,25 @@ int address_names_new(struct address_names **names, const char *const *images, u
         *names = NULL;
     }
     return result;
+}
+
+char *address_names_list_beside(const char *capture)
+{
+    const char *slash = strrchr(capture, '/');
+    const size_t folder = slash ? (size_t)(slash - capture) + 1 : 0;
+    char *list = malloc(strlen(capture) + sizeof LIST_SUFFIX);
+    if (!list)
+        return NULL;
+    strcpy(list, capture);
+    /* what follows the prefix of a capture file begins with _ and may have more of them */
+    for (char *end = strrchr(list + folder, '_'); end; end = strrchr(list + folder, '_')) {
+        strcpy(end, LIST_SUFFIX);
+        if (access(list, R_OK) == 0)
+            return list;
+        *end = '\0';
+    }
+    free(list);
+    return NULL;
 }
 
 void address_names_free(struct address_names *names)
@@ -119,10 +153,14 @@ void address_names_find(const struct address_names *names, uint64_t address,
 {
     *name = (struct address_name){.symbol = NULL};
     for (uint32_t i = 0; names && i < names->count && !name->symbol; i++) {
-        find_symbol(&names->code[i], address, name);
-        if (name->symbol)
-            find_line(&names->code[i], address, name);
-        else
-            find_symbol(&names->data[i], address, name);
+        const struct image *image = images_get(names->images, i);
+        if (address < image->memory_address || address - image->memory_address >= image->size)
+            continue;
+        /* images that were at the same addresses at different times have been moved apart */
+        const uint64_t moved = address - image->memory_address + image->load_address;
+        find_symbol(&names->code[i], moved, name);
+        find_line(&names->code[i], moved, name);
+        if (!name->symbol)
+            find_symbol(&names->data[i], moved, name);
     }
 }

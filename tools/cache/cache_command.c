@@ -11,6 +11,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define IMAGES_MAX    64u
@@ -21,6 +22,7 @@
 struct cache_request {
     struct settings_text text;
     const char *images[IMAGES_MAX];
+    const char *modules;
     unsigned image_count;
     struct record_input_settings input;
     const char *plot;
@@ -204,6 +206,9 @@ static const struct option_row cache_options[] = {
     FIGURE_OPTIONS(struct cache_request, figure),
     {OPTION_CALL, 0, "image", "ELF[@LOAD]", "name lines by the symbols of this program", 0,
      take_image},
+    {OPTION_FILE, 0, "modules", "FILE",
+     "name lines by the modules in this list (default: that of 'bustap exec' for the capture)",
+     offsetof(struct cache_request, modules), NULL},
     {OPTION_NUMBER, 'j', "threads", "N",
      "worker threads; 0: one per processor (default: 1; for sweeps 0)",
      offsetof(struct cache_request, threads), NULL},
@@ -334,6 +339,34 @@ static void print_incoherent(const struct settings_text *text, const struct cach
                 text->incoherent);
 }
 
+/* The names that the options give, or NULL. */
+static int given_names(struct address_names **names, const struct cache_request *request,
+                       bool first, struct bt_error *error)
+{
+    if (request->image_count == 0 && !request->modules)
+        return 0;
+    const int result =
+        address_names_new(names, request->images, request->image_count, request->modules, error);
+    if (first)
+        address_names_print_refused(*names, stderr);
+    return result;
+}
+
+/* Captures of executed programs know their modules: reads the names of what will be printed. */
+static void find_names(struct address_names **names, const struct cache_request *request,
+                       const struct invocation *call, const struct cache_results *results)
+{
+    struct bt_error error;
+    const bool wanted = (results->line_count > 0 && request->lines > 0) ||
+                        (request->by != ATTRIBUTE_BY_NOTHING && request->by != ATTRIBUTE_BY_PAGE);
+    char *list =
+        wanted && !*names && call->count > 0 ? address_names_list_beside(call->arguments[0]) : NULL;
+    if (list && address_names_new(names, NULL, 0, list, &error) < 0)
+        fprintf(stderr, "bustap: lines have no names: %s\n", error.message);
+    address_names_print_refused(*names, stderr);
+    free(list);
+}
+
 /* Returns the exit status, or a negative error code. */
 static int simulate(const struct cache_request *request, const struct invocation *call,
                     struct cluster *cluster, struct bt_error *error)
@@ -345,11 +378,7 @@ static int simulate(const struct cache_request *request, const struct invocation
     struct address_names *names = NULL;
     struct cache_results results = {.cache_count = 0};
     int status = 0;
-    int result = request->image_count == 0
-                     ? 0
-                     : address_names_new(&names, request->images, request->image_count, error);
-    if (first)
-        address_names_print_refused(names, stderr);
+    int result = given_names(&names, request, first, error);
     if (result == 0)
         result =
             simulation_new(&simulation, &request->text.settings,
@@ -377,6 +406,8 @@ static int simulate(const struct cache_request *request, const struct invocation
         result = cache_results_gather(&results, cluster, error);
     if (result == 0 && first)
         print_incoherent(&request->text, &results);
+    if (result == 0 && first && !names)
+        find_names(&names, request, call, &results);
     if (result == 0 && first)
         result = print(request, &results, simulation_lost(simulation), &study, names, error);
 out:
@@ -523,9 +554,10 @@ static const char *contradiction(const struct cache_request *request)
         return "--plot-format, --title, --size and --log are for --plot FILE";
     if (request->plot && !request->swept)
         return "only a sweep is plotted: --plot needs --sweep";
-    if (request->swept && (request->classify || request->optimum || request->image_count > 0))
+    if (request->swept &&
+        (request->classify || request->optimum || request->image_count > 0 || request->modules))
         return "a sweep counts neither kinds of misses nor lines: --sweep excludes --classify, "
-               "--optimum and --image";
+               "--optimum, --image and --modules";
     if (request->swept && intervals)
         return "a sweep has no intervals: --sweep excludes --interval";
     if (request->with_tlb && (request->swept || request->compared_count > 0 || request->csv))
@@ -536,9 +568,9 @@ static const char *contradiction(const struct cache_request *request)
         return "misses are attributed in one hierarchy: --by excludes --sweep and --compare";
     if (request->compared_count == 0)
         return NULL;
-    if (request->swept || intervals || request->image_count > 0)
+    if (request->swept || intervals || request->image_count > 0 || request->modules)
         return "a comparison has neither points, intervals nor lines: --compare excludes --sweep, "
-               "--interval and --image";
+               "--interval, --image and --modules";
     if (describes_hierarchy(request))
         return "the files of --compare describe whole hierarchies: add a file for the one that the "
                "other options describe";

@@ -195,6 +195,7 @@ static const struct counter_column by_signature[] = {
 #define NAME_COLUMNS   3u /* level, cache, processor */
 #define KIND_COLUMNS   4u /* kind, references, misses, ratio */
 #define COHERENCE_KEPT 4u /* columns of agents that text shows although they are empty */
+#define NAMED_BYTES    4u /* distance of the bytes of a line whose symbols are looked up */
 #define LINES_COLUMNS  12u
 
 static void name_columns(struct table_column *columns)
@@ -311,12 +312,34 @@ static void memory_row(void *argument, size_t kind, struct table_cell *cells)
     cells[4].number = counters->write_combining[kind];
 }
 
+/* The name of a line is that of the symbol with the most bytes in it. */
+static struct address_name name_line(const struct cache_report *report, uint32_t address)
+{
+    const uint32_t bytes = report->results->settings.levels[0].sides[0].line;
+    struct address_name best = {.symbol = NULL};
+    struct address_name first = {.symbol = NULL};
+    uint32_t most = 0;
+    uint32_t run = 0;
+    for (uint32_t offset = 0; report->names && offset < bytes; offset += NAMED_BYTES) {
+        struct address_name name;
+        address_names_find(report->names, address + offset, &name);
+        if (name.symbol != first.symbol) {
+            first = name;
+            run = 0;
+        }
+        if (name.symbol && ++run > most) {
+            most = run;
+            best = first;
+        }
+    }
+    return best;
+}
+
 static void line_row(void *argument, size_t number, struct table_cell *cells)
 {
     const struct cache_report_tables *tables = argument;
     const struct cache_line_counters *line = &tables->lines[number];
-    struct address_name name;
-    address_names_find(tables->report->names, line->address, &name);
+    const struct address_name name = name_line(tables->report, line->address);
     cells[0].number = line->address;
     cells[1].number = line->invalidations;
     cells[2].number = line->interventions;

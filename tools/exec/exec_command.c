@@ -122,6 +122,7 @@ struct exec_run {
     struct exec_settings *settings;
     char path[EXEC_PROGRAM_BYTES];
     char command[EXEC_COMMAND_BYTES]; /* command line of the program */
+    char modules[EXEC_PROGRAM_BYTES]; /* the list of modules beside the captures */
     struct exec_places places;        /* used in the child process */
     struct exec_child child;
     struct exec_outputs outputs;
@@ -205,6 +206,29 @@ static int choose_prefix(struct exec_settings *settings, const char *program,
     return result;
 }
 
+/* By default the list of modules is beside the captures, where studies of them find it. */
+static int choose_modules(struct exec_run *run, struct bt_error *error)
+{
+    const struct exec_settings *settings = run->settings;
+    run->places.modules_option = settings->modules ? settings->modules : run->modules;
+    const int bytes =
+        snprintf(run->modules, sizeof run->modules, "%s.modules", settings->capture.prefix);
+    if (bytes < 0 || (size_t)bytes >= sizeof run->modules)
+        return bt_fail(error, BT_USAGE, "the name %.60s... is too long", settings->capture.prefix);
+    return 0;
+}
+
+/* Removes the list of modules if there are no captures that it could be beside. */
+static void remove_modules(const struct exec_run *run)
+{
+    const struct exec_settings *settings = run->settings;
+    struct bt_error error;
+    if (!settings->modules &&
+        file_list_check_unused(settings->capture.prefix, settings->follow || settings->each,
+                               &error) == 0)
+        unlink(run->modules);
+}
+
 static int check_outputs(const struct exec_run *run, struct bt_error *error)
 {
     const struct exec_settings *settings = run->settings;
@@ -255,10 +279,11 @@ static int begin(struct exec_run *run, struct bt_error *error)
                                          .follows = settings->follow,
                                          .callbacks = &exec_places_callbacks,
                                          .context = &run->places};
-    run->places.modules_option = settings->modules;
     int result = exec_program_find(run->path, settings->arguments[0], error);
     if (result == 0)
         result = choose_prefix(settings, run->path, error);
+    if (result == 0)
+        result = choose_modules(run, error);
     if (result == 0)
         result = check_outputs(run, error);
     if (result == 0)
@@ -324,6 +349,7 @@ static int run_program(struct exec_settings *settings)
             fclose(run->outputs.summary);
     } else {
         status = supervise(run);
+        remove_modules(run);
     }
     capture_report_end(&run->outputs.report, 0);
     sigprocmask(SIG_SETMASK, &run->mask, NULL);

@@ -41,6 +41,8 @@ for prefix in p0 smp trace; do
 done
 zcat trace_*.byu.gz >capture.byu
 seq 2000 >FILE
+printf '[level 1]\nsize = 16K\n' >small.conf
+printf '[level 1]\nsize = 64K\n' >large.conf
 ln -s /usr/bin/python3 python3
 
 # Dinero and libCacheSim are not packaged
@@ -61,6 +63,7 @@ awk '/^\$ cat demo.conf/ { on = 1; next } /^\$/ { on = 0 } on' "$TOP/doc/bustapd
 total=0
 for page in "$TOP"/doc/bustap-*.1 "$TOP/doc/bustapd.8"; do
     page=${page##*/}
+    rm -f part_* # pages may use the same prefix
     commands "$page" >script
     count=$(grep -c . script)
     [ "$count" -ge 2 ] || { echo "$page: no examples"; exit 1; }

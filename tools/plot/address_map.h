@@ -6,7 +6,7 @@
 #ifndef TOOLS_PLOT_ADDRESS_MAP_H
 #define TOOLS_PLOT_ADDRESS_MAP_H
 
-#include "formats/record/filter.h"
+#include "formats/record/expression.h"
 #include "tools/plot/time_bins.h"
 
 #define ADDRESS_MAP_SHIFT_MIN 4u    /* rows of 16 bytes */
@@ -15,9 +15,9 @@
 struct address_map;
 
 struct address_map_settings {
-    size_t bins;                 /* maximum number of bins of time */
-    const struct filter *filter; /* NULL: none; owned by the caller */
-    uint32_t from, to;           /* address range to count, both included */
+    size_t bins;                     /* maximum number of bins of time */
+    const struct expression *filter; /* NULL: none; owned by the caller */
+    uint32_t from, to;               /* address range to count, both included */
 };
 
 /* A row in use. */

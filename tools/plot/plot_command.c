@@ -2,7 +2,7 @@
 
 #include "formats/base/power.h"
 #include "formats/base/quantity.h"
-#include "formats/record/filter_text.h"
+#include "tools/common/filter_option.h"
 #include "tools/common/words.h"
 #include "tools/input/record_input.h"
 #include "tools/plot/plot_study.h"
@@ -21,8 +21,8 @@
 struct plot_settings {
     const char *of, *output;
     struct figure_options figure;
-    bool csv, json, filtered;
-    struct filter filter;
+    bool csv, json;
+    struct expression *filter; /* NULL: none */
     uint32_t bins;
     struct plot_study_settings study;
     struct record_input_settings input;
@@ -31,9 +31,10 @@ struct plot_settings {
 static int take_filter(void *settings, const char *argument, struct bt_error *error)
 {
     struct plot_settings *plot = settings;
-    plot->filtered = true;
+    expression_free(plot->filter);
+    plot->filter = NULL;
     plot->figure.filter = argument;
-    return filter_parse(&plot->filter, argument, error);
+    return filter_option_parse(&plot->filter, argument, NULL, error);
 }
 
 static int take_address(struct plot_settings *plot, uint32_t *address, const char *argument,
@@ -136,12 +137,16 @@ static void make_title(char title[TITLE_BYTES], const struct invocation *call)
 
 /* Passes all records of the captures to the study. */
 static int feed(const struct plot_study *study, void *state, struct record_input *input,
-                struct bt_error *error)
+                struct expression *filter, struct bt_error *error)
 {
     const struct batch *batch;
     int result;
     while ((result = record_input_next(input, &batch, error)) == 1) {
-        result = study->put(state, batch, record_input_info(input), error);
+        const struct capture_info *info = record_input_info(input);
+        if (filter)
+            result = expression_clock(filter, info ? info->clock_hz : 0, error);
+        if (result >= 0)
+            result = study->put(state, batch, info, error);
         if (result < 0)
             return result;
     }
@@ -160,7 +165,7 @@ static int run(const struct plot_study *study, const struct plot_settings *setti
     if (result == 0)
         result = record_input_open(&input, call->count, call->arguments, &reading, &error);
     if (result == 0)
-        result = feed(study, state, input, &error);
+        result = feed(study, state, input, settings->filter, &error);
     int status = record_input_close(input);
     if (result == 0)
         result = study->finish(state, &error);
@@ -216,13 +221,15 @@ static int plot_main(struct invocation *call)
     make_title(title, call);
     settings.study.title = title;
     settings.study.bins = settings.bins;
-    settings.study.filter = settings.filtered ? &settings.filter : NULL;
+    settings.study.filter = settings.filter;
     settings.study.width = settings.figure.width ? settings.figure.width : FIGURE_WIDTH;
     settings.study.height = settings.figure.height ? settings.figure.height : FIGURE_HEIGHT;
     settings.study.form = settings.csv ? PLOT_CSV : settings.json ? PLOT_JSON : PLOT_NO_DATA;
     if (settings.study.line_count == 0)
         settings.study.lines[settings.study.line_count++] = LINE_DEFAULT;
-    return run(studies[of], &settings, call);
+    status = run(studies[of], &settings, call);
+    expression_free(settings.filter);
+    return status;
 }
 
 const struct command plot_command = {

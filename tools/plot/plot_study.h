@@ -4,7 +4,7 @@
 
 #include "formats/record/batch.h"
 #include "formats/record/capture_info.h"
-#include "formats/record/filter.h"
+#include "formats/record/expression.h"
 #include "tools/plot/figure.h"
 
 #define PLOT_LINES_MAX 4u /* maximum number of line sizes */
@@ -13,10 +13,10 @@ enum plot_form { PLOT_NO_DATA, PLOT_CSV, PLOT_JSON };
 
 struct plot_study_settings {
     const char *title;
-    size_t bins;                 /* maximum number of bins of time; 0: as suits the picture */
-    const struct filter *filter; /* NULL: none */
-    bool whole;                  /* show all addresses from..to, used or not */
-    uint32_t from, to;           /* address range, both included */
+    size_t bins;                     /* maximum number of bins of time; 0: as suits the picture */
+    const struct expression *filter; /* NULL: none */
+    bool whole;                      /* show all addresses from..to, used or not */
+    uint32_t from, to;               /* address range, both included */
     uint32_t lines[PLOT_LINES_MAX];
     size_t line_count;
     uint64_t memory;                    /* limit in bytes, for all lines */

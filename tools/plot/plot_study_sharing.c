@@ -61,7 +61,7 @@ static int sharing_study_put(void *state, const struct batch *batch,
     study->lost = saturating_add(study->lost, loss_total(&batch->lost));
     study->gaps += batch->gap.milliseconds > 0;
     for (size_t i = 0; i < study->settings->line_count && result == 0; i++)
-        result = sharing_put(study->sharing[i], batch->records, batch->count, error);
+        result = sharing_put(study->sharing[i], batch, error);
     return result;
 }
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int request_mix_begin(struct request_mix *mix, size_t bins, const struct filter *filter,
+int request_mix_begin(struct request_mix *mix, size_t bins, const struct expression *filter,
                       struct bt_error *error)
 {
     memset(mix, 0, sizeof *mix);
@@ -34,7 +34,7 @@ void request_mix_put(struct request_mix *mix, const struct batch *batch,
     for (size_t i = 0; i < batch->count; i++) {
         const struct record *record = &batch->records[i];
         tick = i > 0 ? time_bins_next(tick, record) : tick;
-        if (mix->filter && !filter_match(mix->filter, record)) {
+        if (mix->filter && !expression_match(mix->filter, record, batch->first_index + i, tick)) {
             mix->filtered++;
             continue;
         }

@@ -9,7 +9,7 @@
 #include "formats/base/error.h"
 #include "formats/base/named_fields.h"
 #include "formats/record/batch.h"
-#include "formats/record/filter.h"
+#include "formats/record/expression.h"
 
 #define SHARING_PROCESSORS 256u
 #define SHARING_LINE_MIN   4u
@@ -21,7 +21,7 @@ struct sharing_settings {
     uint32_t line; /* in bytes, a power of 2 from SHARING_LINE_MIN to SHARING_LINE_MAX */
     uint64_t
         memory_max; /* in bytes; each line takes some 16 to 48 for each processor that uses it */
-    const struct filter *filter; /* NULL: none; must live on */
+    const struct expression *filter; /* NULL: none; must live on */
 };
 
 /* Lines with the same number of users. */
@@ -50,8 +50,7 @@ struct sharing *sharing_new(const struct sharing_settings *settings, struct bt_e
 void sharing_free(struct sharing *sharing);
 
 /* Counts the records' references. 0, or BT_MEMORY if the lines exceed memory_max. */
-int sharing_put(struct sharing *sharing, const struct record *records, size_t count,
-                struct bt_error *error);
+int sharing_put(struct sharing *sharing, const struct batch *batch, struct bt_error *error);
 
 /* Sums up the counts; call once, at the end. Valid until sharing_free. NULL and *error without
  * memory. */

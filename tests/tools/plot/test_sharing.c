@@ -97,7 +97,8 @@ static void test_against_twin(void)
             record.type = record.type > REQUEST_MEMWRITE ? REQUEST_INTA : record.type;
             if (record.size > settings.line * 8)
                 record.size = 1;
-            CU_ASSERT_EQUAL_FATAL(sharing_put(sharing, &record, 1, NULL), 0);
+            CU_ASSERT_EQUAL_FATAL(
+                sharing_put(sharing, &(struct batch){.records = &record, .count = 1}, NULL), 0);
             twin_put(&twin, &record, settings.line);
         }
         const struct sharing_counts *counts = sharing_finish(sharing, NULL);
@@ -115,8 +116,8 @@ static void test_memory(void)
     int result = 0;
     CU_ASSERT_PTR_NOT_NULL_FATAL(sharing);
     for (uint32_t i = 0; i < 100000 && result == 0; i++) {
-        const struct record record = {.address = i * 64, .size = 8};
-        result = sharing_put(sharing, &record, 1, &error);
+        struct record record = {.address = i * 64, .size = 8};
+        result = sharing_put(sharing, &(struct batch){.records = &record, .count = 1}, &error);
     }
     CU_ASSERT_EQUAL(result, BT_MEMORY);
     CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "--memory"));

@@ -43,6 +43,7 @@ static const struct command *const commands[] = {
     &plot_command,
     &dcfg_command,
     &mrc_command,
+    &top_command,
     &exec_command,
     &profile_command,
     &depend_command,

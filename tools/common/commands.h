@@ -38,6 +38,7 @@ extern const struct command profile_command;
 extern const struct command recover_command;
 extern const struct command rondo_command;
 extern const struct command slice_command;
+extern const struct command top_command;
 extern const struct command verify_command;
 extern const struct command wet_check_command;
 extern const struct command wet_command;

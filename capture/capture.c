@@ -7,9 +7,21 @@
 #include "formats/base/clock.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+
+/* Adds the trigger to the filter in the headers, which is not parsed. */
+static void describe_trigger(struct capture *capture)
+{
+    const char *trigger = capture->settings.trigger.trigger;
+    char *filter = capture->info.filter;
+    size_t size = strlen(filter);
+    if (trigger_selects(&capture->settings.trigger))
+        snprintf(filter + size, sizeof capture->info.filter - size, "%s%s%s", size ? ", " : "",
+                 trigger[0] ? "trigger " : "snapshots", trigger);
+}
 
 static void fill_info(struct capture *capture, const uint8_t id[CAPTURE_ID_BYTES])
 {
@@ -26,6 +38,8 @@ static void fill_info(struct capture *capture, const uint8_t id[CAPTURE_ID_BYTES
     memcpy(capture->status.filter, capture->info.filter, sizeof capture->info.filter);
     memcpy(capture->status.board_filter, capture->info.board_filter,
            sizeof capture->info.board_filter);
+    describe_trigger(capture);
+    capture->status.selects = trigger_selects(&capture->settings.trigger);
 }
 
 static int make_queue(struct capture *capture, struct bt_error *error)
@@ -173,8 +187,12 @@ struct capture *capture_new(const struct capture_settings *settings, struct sour
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&capture->has_ended, &attributes);
     pthread_condattr_destroy(&attributes);
+    if (trigger_is_used(&settings->trigger)) {
+        source = trigger_source_new(source, &settings->trigger, error);
+        capture->triggered = true;
+    }
     capture->source = source;
-    if (set_up(capture, error) == 0)
+    if (source && set_up(capture, error) == 0)
         return capture;
     source = NULL;
 failed:

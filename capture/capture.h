@@ -7,6 +7,7 @@
 #ifndef CAPTURE_CAPTURE_H
 #define CAPTURE_CAPTURE_H
 
+#include "capture/trigger_source.h"
 #include "formats/capture/capture_file.h"
 #include "formats/record/source.h"
 
@@ -42,7 +43,8 @@ struct capture_settings {
     enum capture_when_full when_full;
     bool wait_for_room; /* a full disk: drop records and count them at stage "disk" until there is
                            room; otherwise the capture ends */
-    bool names;         /* keep names of complete files for capture_take_name */
+    struct trigger_settings trigger; /* files hold windows around matches; a stop at a match */
+    bool names;                      /* keep names of complete files for capture_take_name */
 };
 
 /* Settings with every default. */
@@ -67,6 +69,8 @@ struct capture_status {
     char filter[sizeof((struct capture_info *)NULL)->filter];             /* empty: none */
     char board_filter[sizeof((struct capture_info *)NULL)->board_filter]; /* with host_filters: the
                                                      part that the board applies; empty: none */
+    bool selects;                  /* files hold the windows of a trigger, or snapshots */
+    struct trigger_counts trigger; /* with a trigger or a stop at a match */
     struct source_totals source;
     uint64_t gaps;        /* times that the board was disconnected or silent */
     int64_t gap_ns;       /* total length of those that have ended */
@@ -94,7 +98,8 @@ struct capture *capture_new(const struct capture_settings *settings, struct sour
  */
 void capture_stop(struct capture *capture);
 
-/* Requests a new file; returns at once. Any thread. */
+/* Requests a new file, with a trigger a snapshot: the records that its buffer holds become a file.
+ * Returns at once. Any thread. */
 void capture_rotate(struct capture *capture);
 
 /* Fills *status. Any thread. */

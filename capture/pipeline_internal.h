@@ -37,6 +37,7 @@ struct capture {
     struct capture_info info;         /* common to all its files */
     int64_t started_monotonic_ns;
     struct source *source; /* the reader's alone */
+    bool triggered;        /* it is a trigger source */
     struct batch spare;    /* the reader's alone: buffer for records that are dropped */
     struct queue *queue;
     struct file_set *files;

@@ -12,6 +12,7 @@
 #ifndef CAPTURE_QUEUE_H
 #define CAPTURE_QUEUE_H
 
+#include "capture/trigger_source.h"
 #include "formats/base/error.h"
 #include "formats/record/batch.h"
 
@@ -22,7 +23,8 @@ struct queue;
 /* Records on their way to a worker. */
 struct queue_block {
     struct batch batch;
-    bool rotate; /* a new file begins before this block */
+    bool rotate;                  /* a new file begins before this block */
+    struct trigger_window window; /* of its records, so far */
     struct queue_block *next;
 };
 
@@ -30,6 +32,7 @@ struct queue_block {
 struct queue_member {
     struct batch batch; /* what the member holds; records is NULL */
     bool rotate;
+    struct trigger_window window;
     uint8_t *bytes;
     size_t capacity;
     size_t size; /* 0: nothing is to be written */

@@ -40,7 +40,11 @@ static struct orders take_orders(struct capture *capture)
     struct bt_error absent = {0};
     source_totals(capture->source, &totals);
     (void)source_absent(capture->source, &absent);
+    struct trigger_counts counts = {.matches = 0};
+    if (capture->triggered)
+        counts = trigger_counts(capture->source);
     pthread_mutex_lock(&capture->mutex);
+    capture->status.trigger = counts;
     struct orders orders = {.stop = capture->stop_wanted,
                             .rotate = capture->rotate_wanted,
                             .halted = capture->halted,
@@ -246,6 +250,18 @@ static bool is_silent(struct reader *reader)
     return true;
 }
 
+/* Notes the window of the block's records; a window that has ended ends its file. False: the record
+ * that stops the capture, and its window, were read. */
+static bool follow_trigger(struct reader *reader)
+{
+    const struct source *source = reader->capture->source;
+    if (reader->block)
+        reader->block->window = trigger_window(source);
+    if (trigger_window_ended(source))
+        reader->rotate = true;
+    return !trigger_is_done(source);
+}
+
 /* One call of the source. False: reading has ended. */
 static bool read_part(struct reader *reader, int timeout_ms)
 {
@@ -253,9 +269,10 @@ static bool read_part(struct reader *reader, int timeout_ms)
     struct bt_error error = {0};
     switch (next_part(reader, &part, timeout_ms, &error)) {
     case 1:
-        if (part.count == 0 && !batch_has_loss_or_gap(&part))
-            return true; /* a filter has removed its records */
-        take_part(reader, &part);
+        if (part.count > 0 || batch_has_loss_or_gap(&part)) /* else a filter has removed all */
+            take_part(reader, &part);
+        if (reader->capture->triggered && !follow_trigger(reader))
+            return end_reading(reader, CAPTURE_END_LIMIT);
         if (reader->block && reader->block->batch.count == reader->block->batch.capacity)
             submit(reader);
         return reader->wanted > 0 || end_reading(reader, CAPTURE_END_LIMIT);
@@ -316,7 +333,9 @@ static bool step(struct reader *reader)
     if (reader->stopping && is_silent(reader))
         return end_reading(reader, CAPTURE_END_STOPPED);
     rotation_timer_file_began(&reader->timer, orders.file_began_ns);
-    if (rotation_timer_due(&reader->timer, now, clock_realtime_ns()) || orders.rotate)
+    if (orders.rotate && trigger_selects(&capture->settings.trigger))
+        trigger_snapshot(capture->source);
+    else if (rotation_timer_due(&reader->timer, now, clock_realtime_ns()) || orders.rotate)
         reader->rotate = true;
     if (reader->rotate || now >= reader->flush_at)
         submit(reader);

@@ -35,7 +35,10 @@ static int check_limits(const struct capture_settings *settings, struct bt_error
     if (settings->rotate_ns < 0 || settings->rotate_every_ns < 0 || settings->stop_ns < 0 ||
         settings->flush_ns < 0)
         return bt_fail(error, BT_USAGE, "a time must not be negative");
-    if (settings->stop_files && !settings->rotate_bytes && !settings->rotate_ns &&
+    if (trigger_selects(&settings->trigger) && (settings->rotate_ns || settings->rotate_every_ns))
+        return bt_fail(error, BT_USAGE,
+                       "with a trigger each window is a file: rotate takes only size=64M");
+    if (settings->stop_files && !trigger_selects(&settings->trigger) && !settings->rotate_bytes && !settings->rotate_ns &&
         !settings->rotate_every_ns)
         return bt_fail(error, BT_USAGE,
                        "a stop after a number of files needs a rule that begins new ones: rotate "
@@ -78,7 +81,8 @@ int rules_check(const struct capture_settings *settings, struct bt_error *error)
     if (!deflate_has(settings->engine))
         return bt_fail(error, BT_USAGE, "this bustap was built without %s",
                        deflate_engine_name(settings->engine));
-    return check_limits(settings, error);
+    int result = trigger_check(&settings->trigger, error);
+    return result < 0 ? result : check_limits(settings, error);
 }
 
 static uint64_t smaller_limit(uint64_t a, uint64_t b)
@@ -146,5 +150,5 @@ size_t capture_memory(const struct capture_settings *settings)
     size_t member = capture_data_member_bound(complete.block_records) + 1024;
     return (rules_blocks(&complete) + 1) * block + rules_members(&complete) * member +
            complete.workers * ENCODER_BYTES + (size_t)complete.keep * sizeof(struct file_set_file) +
-           FIXED_BYTES;
+           (size_t)trigger_memory(&complete.trigger) + FIXED_BYTES;
 }

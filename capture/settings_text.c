@@ -2,6 +2,7 @@
 
 #include "capture/rules.h"
 #include "formats/base/quantity.h"
+#include "formats/record/expression.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -116,5 +117,34 @@ int settings_text_queue(struct capture_settings *settings, const char *text, str
         result = bt_fail(error, BT_USAGE, RULES_QUEUE_TOO_LARGE);
     if (result == 0)
         settings->queue_bytes = (size_t)bytes;
+    return result;
+}
+
+int settings_text_extent(uint64_t *records, int64_t *ns, const char *text, struct bt_error *error)
+{
+    *records = 0;
+    *ns = 0;
+    if (quantity_count(records, text, NULL) == 0)
+        return 0;
+    *records = 0;
+    if (quantity_duration(ns, text, NULL) == 0 && *ns >= 0)
+        return 0;
+    return bt_fail(error, BT_USAGE,
+                   "\"%.40s\" is neither a number of records such as 10000 or 10K nor a time such "
+                   "as 5ms",
+                   text);
+}
+
+int settings_text_trigger(char out[TRIGGER_TEXT_BYTES], const char *text, struct bt_error *error)
+{
+    struct expression *expression = NULL;
+    if (strlen(text) >= TRIGGER_TEXT_BYTES)
+        return bt_fail(error, BT_USAGE, "the expression is too long: at most %u bytes",
+                       TRIGGER_TEXT_BYTES - 1);
+    if (!text[strspn(text, " \t")])
+        return bt_fail(error, BT_USAGE, "the expression is empty");
+    int result = expression_parse(&expression, text, NULL, error);
+    expression_free(expression);
+    strcpy(out, text);
     return result;
 }

@@ -26,6 +26,12 @@ int settings_text_disk_full(struct capture_settings *settings, const char *text,
 int settings_text_reconnect(struct session_settings *settings, const char *text,
                             struct bt_error *error);
 
+/* A number of records or a time, in one of the two. 0, or BT_USAGE. */
+int settings_text_extent(uint64_t *records, int64_t *ns, const char *text, struct bt_error *error);
+
+/* Copies an expression of a trigger. 0, or BT_USAGE. */
+int settings_text_trigger(char out[TRIGGER_TEXT_BYTES], const char *text, struct bt_error *error);
+
 /* Sets the queue's size. 0, or BT_USAGE. */
 int settings_text_queue(struct capture_settings *settings, const char *text,
                         struct bt_error *error);

@@ -69,6 +69,20 @@ static void put_rates(struct json_put *json, const struct capture_status *status
     json_real(json, "records_per_s", seconds > 0 ? (double)status->records / seconds : 0);
 }
 
+static void put_trigger(struct json_put *json, const struct trigger_counts *trigger)
+{
+    json_object(json, "trigger");
+    json_count(json, "matches", trigger->matches);
+    json_count(json, "windows", trigger->windows);
+    json_count(json, "short_windows", trigger->short_windows);
+    json_bool(json, "stopped", trigger->stopped);
+    if (trigger->stopped) {
+        json_count(json, "stop_index", trigger->stop_index);
+        json_count(json, "stop_tick", trigger->stop_tick);
+    }
+    json_put_object_end(json);
+}
+
 static const char *state_name(const struct capture_status *status)
 {
     if (status->running)
@@ -99,6 +113,8 @@ void status_json_put(struct json_put *json, const struct capture_status *status)
         json_count(json, "quantum", status->quantum);
         json_count(json, "switches", status->switches);
     }
+    if (status->selects || status->trigger.stopped)
+        put_trigger(json, &status->trigger);
     json_text_or_null(json, "absent", status->absent.code ? status->absent.message : "");
     put_filter(json, status);
     put_source(json, &status->source);

@@ -13,6 +13,7 @@ static void compress_block(struct deflate_encoder *encoder, const struct queue_b
     member->batch = block->batch;
     member->batch.records = NULL;
     member->rotate = block->rotate;
+    member->window = block->window;
     member->size = 0;
     member->result = 0;
     if (block->batch.count > 0 || batch_has_loss_or_gap(&block->batch))

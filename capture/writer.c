@@ -20,6 +20,7 @@ struct writer {
     int descriptor;                 /* -1: no file is open */
     char path[FILE_SET_PATH_BYTES]; /* of the one that is */
     struct capture_writer *file;
+    struct trigger_window window;         /* of the open file */
     bool has_data;                        /* the open file holds a data member */
     uint64_t closed_bytes;                /* of the files before */
     uint64_t index;                       /* after the last record or loss that was written */
@@ -68,8 +69,28 @@ static int open_file(struct writer *writer, struct bt_error *error)
     writer->descriptor = descriptor;
     writer->file = file;
     writer->has_data = false;
+    writer->window = (struct trigger_window){.matches = 0};
     show_file(writer);
     return 0;
+}
+
+/* Names the matches in the closing member, unless it has a message. */
+static void name_matches(struct capture_totals *totals, const struct trigger_window *window)
+{
+    if (totals->message[0] || (window->matches == 0 && !window->snapshot))
+        return;
+    if (window->matches == 0)
+        strcpy(totals->message, "snapshot");
+    else if (window->matches == 1)
+        snprintf(totals->message, sizeof totals->message,
+                 "trigger: 1 match, record %" PRIu64 " at tick %" PRIu64, window->first_index,
+                 window->first_tick);
+    else
+        snprintf(totals->message, sizeof totals->message,
+                 "trigger: %" PRIu64 " matches, from record %" PRIu64 " at tick %" PRIu64
+                 " to record %" PRIu64 " at tick %" PRIu64,
+                 window->matches, window->first_index, window->first_tick, window->last_index,
+                 window->last_tick);
 }
 
 /* Writes the closing member of the open file. 0, or a negative code with the file as it was. */
@@ -78,6 +99,7 @@ static int put_closing(const struct writer *writer, enum capture_end end, struct
     struct capture_totals totals = writer->totals;
     totals.end = end;
     totals.ended_ns = clock_realtime_ns();
+    name_matches(&totals, &writer->window);
     struct capture_totals again = totals;
     int result = capture_writer_close(writer->file, &totals, error);
     if (result == BT_FULL) {
@@ -264,6 +286,7 @@ static void write_member(struct writer *writer, const struct queue_member *membe
         refuse(writer, result, &error);
         count_unwritten(writer, &member->batch);
     } else {
+        writer->window = member->window;
         pipeline_lost(writer->capture, &member->batch.lost);
         if (writer->full)
             end_full(writer);

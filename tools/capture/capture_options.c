@@ -67,3 +67,27 @@ int capture_option_disk_full(void *settings, const char *argument, struct bt_err
 {
     return settings_text_disk_full(settings, argument, error);
 }
+
+int capture_option_trigger(void *settings, const char *argument, struct bt_error *error)
+{
+    struct capture_settings *capture = settings;
+    return settings_text_trigger(capture->trigger.trigger, argument, error);
+}
+
+int capture_option_stop_on(void *settings, const char *argument, struct bt_error *error)
+{
+    struct capture_settings *capture = settings;
+    return settings_text_trigger(capture->trigger.stop_on, argument, error);
+}
+
+int capture_option_pre(void *settings, const char *argument, struct bt_error *error)
+{
+    struct trigger_settings *trigger = &((struct capture_settings *)settings)->trigger;
+    return settings_text_extent(&trigger->pre_records, &trigger->pre_ns, argument, error);
+}
+
+int capture_option_post(void *settings, const char *argument, struct bt_error *error)
+{
+    struct trigger_settings *trigger = &((struct capture_settings *)settings)->trigger;
+    return settings_text_extent(&trigger->post_records, &trigger->post_ns, argument, error);
+}

@@ -14,6 +14,10 @@ int capture_option_rotate(void *settings, const char *argument, struct bt_error 
 int capture_option_engine(void *settings, const char *argument, struct bt_error *error);
 int capture_option_level(void *settings, const char *argument, struct bt_error *error);
 int capture_option_queue(void *settings, const char *argument, struct bt_error *error);
+int capture_option_trigger(void *settings, const char *argument, struct bt_error *error);
+int capture_option_stop_on(void *settings, const char *argument, struct bt_error *error);
+int capture_option_pre(void *settings, const char *argument, struct bt_error *error);
+int capture_option_post(void *settings, const char *argument, struct bt_error *error);
 int capture_option_disk_full(void *settings, const char *argument, struct bt_error *error);
 
 /* Rows of capture and exec. type is the settings, whose first member is the struct capture_settings
@@ -36,6 +40,35 @@ int capture_option_disk_full(void *settings, const char *argument, struct bt_err
     {                                                                                              \
         OPTION_NUMBER, 'k', "keep", "N", "keep the last N files of the prefix, delete older ones", \
             offsetof(type, capture.keep), NULL                                                     \
+    }
+#define CAPTURE_TRIGGER_OPTIONS(type)                                                              \
+    {OPTION_CALL,                                                                                  \
+     0,                                                                                            \
+     "trigger",                                                                                    \
+     "EXPR",                                                                                       \
+     "save only the records around each match, a file each",                                       \
+     0,                                                                                            \
+     capture_option_trigger},                                                                      \
+        {OPTION_CALL,                                                                              \
+         0,                                                                                        \
+         "stop-on",                                                                                \
+         "EXPR",                                                                                   \
+         "stop after a matching record, and what --post adds",                                     \
+         0,                                                                                        \
+         capture_option_stop_on},                                                                  \
+        {OPTION_CALL,                                                                              \
+         0,                                                                                        \
+         "pre",                                                                                    \
+         "EXTENT",                                                                                 \
+         "records, or time, saved before each match: 10K, 5ms (default: 0)",                       \
+         0,                                                                                        \
+         capture_option_pre},                                                                      \
+        {OPTION_CALL,        0, "post", "EXTENT", "the same after each match (default: 0)", 0,     \
+         capture_option_post},                                                                     \
+    {                                                                                              \
+        OPTION_BYTES, 0, "ring", "SIZE",                                                           \
+            "memory for records before a match; without --trigger, save only snapshots",           \
+            offsetof(type, capture.trigger.ring_bytes), NULL                                       \
     }
 #define CAPTURE_QUEUE_OPTIONS(type)                                                                \
     {OPTION_NUMBER,                                                                                \

@@ -114,6 +114,27 @@ void capture_report_notes(struct capture_report *report, struct capture *capture
         capture_report_say(report, "%s", note);
 }
 
+/* What the trigger found, and the match that stopped the capture. */
+static void say_trigger(struct capture_report *report, const struct capture_status *status)
+{
+    const struct trigger_counts *trigger = &status->trigger;
+    if (status->selects)
+        capture_report_say(
+            report,
+            "trigger: %" PRIu64 " %s in %" PRIu64 " %s; %" PRIu64 " records outside were not saved",
+            trigger->matches, trigger->matches == 1 ? "match" : "matches", trigger->windows,
+            trigger->windows == 1 ? "window" : "windows", trigger->outside);
+    if (trigger->short_windows > 0)
+        capture_report_say(report,
+                           "%" PRIu64 " %s too little before the match: make the memory larger "
+                           "with --ring",
+                           trigger->short_windows,
+                           trigger->short_windows == 1 ? "window has" : "windows have");
+    if (trigger->stopped)
+        capture_report_say(report, "stopped by a match: record %" PRIu64 " at tick %" PRIu64,
+                           trigger->stop_index, trigger->stop_tick);
+}
+
 /* Which part of the filter the board applied, and which the host. */
 static void say_filter(struct capture_report *report, const struct capture_status *status)
 {
@@ -148,6 +169,7 @@ void capture_report_summary(struct capture_report *report, const struct capture_
                        status->files == 1 ? "file" : "files", lost, lost ? " (" : "",
                        loss_text(loss, status->lost), lost ? ")" : "");
     say_filter(report, status);
+    say_trigger(report, status);
     if (status->gaps > 0)
         capture_report_say(report, "%" PRIu64 " %s, %.1f s in total: the board was disconnected",
                            status->gaps, status->gaps == 1 ? "gap" : "gaps",

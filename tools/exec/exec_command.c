@@ -96,6 +96,7 @@ static const struct option_row exec_rows[] = {
      "encoding of records on the link of --virtual-board: plain or delta (the default)", 0,
      take_packing},
     CAPTURE_FILE_OPTIONS(struct exec_settings),
+    CAPTURE_TRIGGER_OPTIONS(struct exec_settings),
     CAPTURE_QUEUE_OPTIONS(struct exec_settings),
     {OPTION_CALL, 0, "engine", "NAME programs records isa-l libdeflate zlib",
      "compressor: programs (the default), records, isa-l, libdeflate or zlib", 0,

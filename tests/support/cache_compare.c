@@ -41,6 +41,9 @@ static const char *const counter_names[] = {"references, fetch",
                                             "optimum, fetch",
                                             "optimum, read",
                                             "optimum, write",
+                                            "covered prefetches",
+                                            "late prefetches",
+                                            "useless prefetches",
                                             "victim hits",
                                             "fills",
                                             "fill bytes",
@@ -329,9 +332,12 @@ static void print_cache(FILE *out, const struct cache_settings *cache)
     static const char *const prefetches[] = {"no", "miss", "always", "tagged"};
     fprintf(out,
             "    size %" PRIu64 " line %" PRIu32 " sub-block %" PRIu32 " ways %" PRIu32
-            " %s, hash %d, %s prefetch, write %s, %sallocate, %" PRIu32 " victims\n",
+            " %s, hash %d, prefetcher %d %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32
+            ", %s prefetch, write %s, %sallocate, %" PRIu32 " victims\n",
             cache->size, cache->line, cache->sub_block, cache->ways,
-            replacements[cache->replacement], (int)cache->hash, prefetches[cache->prefetch],
+            replacements[cache->replacement], (int)cache->hash, (int)cache->prefetcher,
+            cache->prefetch_degree, cache->prefetch_distance, cache->prefetch_page,
+            cache->prefetch_latency, prefetches[cache->prefetch],
             cache->write_through ? "through" : "back", cache->no_write_allocate ? "no " : "",
             cache->victim_lines);
 }

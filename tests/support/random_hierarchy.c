@@ -50,6 +50,14 @@ static void random_cache(uint64_t *state, const struct taste *taste, unsigned le
     cache->no_write_allocate = !agent && random_one_in(state, taste->rarity);
     if (!coherent && random_one_in(state, taste->rarity))
         cache->victim_lines = (uint32_t)random_below(state, 4);
+    if (cache->victim_lines == 0 && cache->sub_block == 0 && random_one_in(state, 6)) {
+        cache->prefetch = CACHE_NO_PREFETCH;
+        cache->prefetcher = (enum cache_prefetcher)(1 + random_below(state, 4));
+        cache->prefetch_degree = 1 + (uint32_t)random_below(state, 4);
+        cache->prefetch_distance = 1 + (uint32_t)random_below(state, 3);
+        cache->prefetch_page = random_one_in(state, 2) ? 0 : 16u << random_below(state, 9);
+        cache->prefetch_latency = (uint32_t)random_below(state, 8);
+    }
     random_size(state, cache);
 }
 
@@ -80,8 +88,10 @@ static void make_possible(struct hierarchy_settings *settings)
                     cache->sub_block = 0;
                 if (above == level) {
                     cache->sub_block = 0;
-                    if (settings->levels[level].inclusion == CACHE_EXCLUSIVE)
+                    if (settings->levels[level].inclusion == CACHE_EXCLUSIVE) {
                         cache->prefetch = CACHE_NO_PREFETCH;
+                        cache->prefetcher = CACHE_NO_PREFETCHER;
+                    }
                 }
             }
     }

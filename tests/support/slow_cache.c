@@ -281,6 +281,7 @@ void slow_cache_end(struct slow_cache *cache)
 {
     if (!cache->settings.no_flush)
         flush_all(cache);
+    slow_prefetcher_end(cache);
     slow_optimum_end(cache);
 }
 

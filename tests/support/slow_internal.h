@@ -63,6 +63,34 @@ struct slow_event {
     enum reference_kind kind;
 };
 
+/* Tables of a prefetcher. */
+struct slow_prefetcher {
+    uint64_t time;
+    struct slow_map pending; /* struct slow_pending by line */
+    struct {
+        bool there;
+        uint64_t key;
+        int64_t last, step;
+        int confidence;
+    } strides[256];
+    struct {
+        bool there;
+        int64_t last, direction, count;
+        uint64_t used;
+    } streams[16];
+    struct {
+        bool there;
+        uint64_t line, count, followers[4];
+    } followed[4096];
+    bool has_last;
+    uint64_t last;
+};
+
+struct slow_pending {
+    bool there;
+    uint64_t time;
+};
+
 /* One cache. */
 struct slow_store {
     unsigned level;
@@ -83,6 +111,7 @@ struct slow_store {
     struct slow_map losses;
     struct slow_map seen; /* mask of sub-blocks by line */
     struct slow_full_line *full;
+    struct slow_prefetcher prefetcher;
     struct slow_event *events; /* with optimum */
     size_t event_count;
 };
@@ -161,6 +190,16 @@ void slow_replacement_use(struct slow_store *store, struct slow_line *line);
 void slow_replacement_fill(struct slow_store *store, struct slow_line *line);
 /* The way to fill; a line in it is evicted. */
 uint32_t slow_replacement_choose(struct slow_store *store, uint64_t set);
+
+/* --- slow_prefetcher.c: "Prefetchers" --- */
+bool slow_prefetcher_demand(struct slow_store *store, const struct slow_reference *part, bool miss);
+/* The addresses to prefetch, 64 at most; returns their number. */
+unsigned slow_prefetcher_train(struct slow_store *store, const struct slow_reference *part,
+                               bool fresh, uint64_t addresses[64]);
+/* Whether a line is to be prefetched; notes it as pending. */
+bool slow_prefetcher_issue(struct slow_store *store, const struct slow_reference *part,
+                           uint64_t address);
+void slow_prefetcher_end(struct slow_cache *cache);
 
 /* --- slow_optimum.c: "The optimum" --- */
 void slow_optimum_note(struct slow_cache *cache, struct slow_store *store, uint64_t number,

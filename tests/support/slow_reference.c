@@ -236,7 +236,9 @@ static void fill(struct slow_cache *cache, struct slow_store *store, struct slow
     uint64_t to = (part->address + part->size + sub_block - 1) / sub_block * sub_block;
     uint32_t *filled = slow_memory(to - from, sizeof *filled);
     uint32_t *bytes = slow_memory(store->settings.line, sizeof *bytes);
-    memcpy(bytes, slow_find(store, number)->bytes, store->settings.line * sizeof *bytes);
+    const struct slow_line *begun = slow_find(store, number); /* write-backs may have removed it */
+    if (begun)
+        memcpy(bytes, begun->bytes, store->settings.line * sizeof *bytes);
     bool write = part->kind == REFERENCE_WRITE || part->for_write;
     struct slow_reference down = {.address = from,
                                   .size = to - from,
@@ -328,12 +330,11 @@ static bool wants_prefetch(const struct slow_store *store, const struct slow_ref
 }
 
 static void prefetch(struct slow_cache *cache, struct slow_store *store,
-                     const struct slow_reference *part)
+                     const struct slow_reference *part, uint64_t address, uint64_t size)
 {
-    uint32_t sub_block = store->settings.sub_block;
     struct slow_reference next = *part;
-    next.address = (uint32_t)((part->address + sub_block) / sub_block * sub_block);
-    next.size = sub_block;
+    next.address = address;
+    next.size = size;
     next.prefetch = true;
     next.cause = next.address;
     next.cause_size = next.size;
@@ -382,8 +383,10 @@ static void work(struct slow_cache *cache, struct slow_store *store, struct slow
     if (write && store->settings.write_through)
         pass_write(cache, store, part);
     give_up(cache, store, replaced);
+    uint32_t sub_block = store->settings.sub_block;
     if (ahead)
-        prefetch(cache, store, part);
+        prefetch(cache, store, part,
+                 (uint32_t)((part->address + sub_block) / sub_block * sub_block), sub_block);
 }
 
 /* A reference that lies in one line. */
@@ -396,6 +399,7 @@ static void part_in(struct slow_cache *cache, struct slow_store *store, struct s
     bool write = part->kind == REFERENCE_WRITE;
     bool miss = !line || (line->valid & mask) != mask;
     count(store, part, miss, !line);
+    bool fresh = slow_prefetcher_demand(store, part, miss);
     slow_classify(cache, store, part, miss);
     slow_optimum_note(cache, store, number, part->prefetch ? SLOW_FETCH : SLOW_REFERENCE,
                       part->kind);
@@ -426,6 +430,12 @@ static void part_in(struct slow_cache *cache, struct slow_store *store, struct s
         work(cache, store, part, line, miss, placed, &replaced);
     else
         pass_write(cache, store, part);
+    uint64_t addresses[64];
+    unsigned wanted = slow_prefetcher_train(store, part, fresh || miss, addresses);
+    for (unsigned i = 0; i < wanted; i++)
+        if (slow_prefetcher_issue(store, part, addresses[i]))
+            prefetch(cache, store, part, addresses[i] / store->settings.line * store->settings.line,
+                     store->settings.line);
 }
 
 static void memory(struct slow_cache *cache, struct slow_reference *reference)

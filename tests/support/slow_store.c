@@ -22,6 +22,7 @@ struct slow_store *slow_store_new(const struct hierarchy_settings *settings, uns
     slow_replacement_make(store, settings->seed);
     store->victims = slow_memory(store->settings.victim_lines, sizeof *store->victims);
     store->losses.value_bytes = sizeof(struct slow_loss);
+    store->prefetcher.pending.value_bytes = sizeof(struct slow_pending);
     store->seen.value_bytes = sizeof(uint64_t);
     return store;
 }
@@ -37,6 +38,7 @@ void slow_store_free(struct slow_store *store)
     free(store->lines);
     free(store->full);
     free(store->events);
+    slow_map_clear(&store->prefetcher.pending);
     free(store->tree);
     free(store->random);
     free(store->victims);

@@ -167,6 +167,13 @@ static void json_cache(struct json_put *json, const struct hierarchy_settings *s
     json_text(json, "write", cache->write_through ? "through" : "back");
     json_bool(json, "allocate", !cache->no_write_allocate);
     json_text(json, "prefetch", settings_prefetch_name(cache->prefetch));
+    if (cache->prefetcher != CACHE_NO_PREFETCHER) {
+        json_text(json, "prefetcher", settings_prefetcher_name(cache->prefetcher));
+        json_count(json, "prefetch_degree", cache->prefetch_degree);
+        json_count(json, "prefetch_distance", cache->prefetch_distance);
+        json_count(json, "prefetch_page", cache->prefetch_page);
+        json_count(json, "prefetch_latency", cache->prefetch_latency);
+    }
     json_count(json, "victim_lines", cache->victim_lines);
     if (kind->latency > 0)
         json_count(json, "latency", kind->latency);

@@ -116,6 +116,16 @@ static bool has_optimum(const struct cache_report_tables *tables)
     return tables->report->results->settings.optimum;
 }
 
+static bool has_prefetchers(const struct cache_report_tables *tables)
+{
+    const struct hierarchy_settings *settings = &tables->report->results->settings;
+    for (unsigned level = 0; level < settings->level_count; level++)
+        for (unsigned side = 0; side < CACHE_SIDES; side++)
+            if (settings->levels[level].sides[side].prefetcher != CACHE_NO_PREFETCHER)
+                return true;
+    return false;
+}
+
 static bool has_signatures(const struct cache_report_tables *tables)
 {
     const struct hierarchy_settings *settings = &tables->report->results->settings;
@@ -189,6 +199,9 @@ static const struct counter_column by_agent[] = {
 static const struct counter_column by_signature[] = {
     COUNTER("SIGNED BY INSTRUCTION", signed_by_instruction),
     COUNTER("BY REGION", signed_by_region)};
+static const struct counter_column by_prefetcher[] = {COUNTER("COVERED", prefetch_covered),
+                                                      COUNTER("LATE", prefetch_late),
+                                                      COUNTER("USELESS", prefetch_useless)};
 #undef COUNTER
 
 #define COUNT(array)   (sizeof(array) / sizeof *(array))
@@ -266,6 +279,37 @@ static size_t put_counters(const struct cache_counters *counters,
     return at + count;
 }
 
+/* The use of a cache's prefetches, and what they add to its traffic. */
+static size_t put_prefetcher(const struct cache_report_tables *tables,
+                             const struct cache_result *row, struct table_cell *cells, size_t at)
+{
+    const struct cache_counters *counters = &row->counters;
+    const struct cache_level *level = &tables->report->results->settings.levels[row->level];
+    uint64_t used = counters->prefetch_covered + counters->prefetch_late;
+    uint64_t made =
+        of_kind(counters, offsetof(struct cache_counters, prefetch_misses), REFERENCE_KINDS);
+    uint64_t needed =
+        used + of_kind(counters, offsetof(struct cache_counters, misses), REFERENCE_KINDS);
+    bool has = level->sides[level->split ? row->side : 0].prefetcher != CACHE_NO_PREFETCHER;
+    at = put_counters(counters, by_prefetcher, COUNT(by_prefetcher), cells, at);
+    cells[at].number = has ? made * level->sides[level->split ? row->side : 0].line : 0;
+    cells[at + 1].none = !has || made == 0;
+    cells[at + 1].real = made ? (double)used / (double)made : 0;
+    cells[at + 2].none = !has || needed == 0;
+    cells[at + 2].real = needed ? (double)used / (double)needed : 0;
+    return at + 3;
+}
+
+static size_t add_prefetcher_columns(struct table_column *columns, size_t at)
+{
+    for (size_t i = 0; i < COUNT(by_prefetcher); i++)
+        columns[at++] = by_prefetcher[i].column;
+    columns[at++] = (struct table_column){"PREFETCHED BYTES", "prefetched_bytes", TABLE_COUNT};
+    columns[at++] = (struct table_column){"ACCURACY", "prefetch_accuracy", TABLE_SHARE};
+    columns[at++] = (struct table_column){"COVERAGE", "prefetch_coverage", TABLE_SHARE};
+    return at;
+}
+
 static void traffic_row(void *argument, size_t number, struct table_cell *cells)
 {
     const struct cache_report_tables *tables = argument;
@@ -273,7 +317,9 @@ static void traffic_row(void *argument, size_t number, struct table_cell *cells)
     name_cells(tables, row, cells);
     size_t at = put_counters(&row->counters, by_cache, COUNT(by_cache), cells, NAME_COLUMNS);
     if (has_signatures(tables))
-        put_counters(&row->counters, by_signature, COUNT(by_signature), cells, at);
+        at = put_counters(&row->counters, by_signature, COUNT(by_signature), cells, at);
+    if (has_prefetchers(tables))
+        put_prefetcher(tables, row, cells, at);
 }
 
 static void agent_row(void *argument, size_t number, struct table_cell *cells)
@@ -297,6 +343,8 @@ static void csv_row(void *argument, size_t shown, struct table_cell *cells)
     end = put_counters(counters, by_agent, COUNT(by_agent), cells, end);
     if (has_signatures(tables))
         end = put_counters(counters, by_signature, COUNT(by_signature), cells, end);
+    if (has_prefetchers(tables))
+        end = put_prefetcher(tables, row, cells, end);
     for (size_t at = first; at < end; at++)
         cells[at].none = number % KINDS_AND_ALL != REFERENCE_KINDS;
 }
@@ -408,6 +456,8 @@ void cache_report_table_csv(struct cache_report_table *made, struct cache_report
     at = add_columns(made->columns, at, by_agent, COUNT(by_agent));
     if (has_signatures(tables))
         at = add_columns(made->columns, at, by_signature, COUNT(by_signature));
+    if (has_prefetchers(tables))
+        at = add_prefetcher_columns(made->columns, at);
     made->table.column_count = at;
     made->table.row = csv_row;
 }
@@ -450,6 +500,8 @@ bool cache_report_table_make(struct cache_report_table *made, struct cache_repor
         at = add_columns(made->columns, at, by_cache, COUNT(by_cache));
         if (has_signatures(tables))
             at = add_columns(made->columns, at, by_signature, COUNT(by_signature));
+        if (has_prefetchers(tables))
+            at = add_prefetcher_columns(made->columns, at);
         made->table = (struct table){.columns = made->columns,
                                      .column_count = at,
                                      .rows = tables->row_count,

@@ -9,12 +9,14 @@
 #include <string.h>
 
 #define WORD_BYTES 80u
+#define PAGE_BYTES 4096u
 #define NOT_GIVEN  UINT32_MAX
 
 static const char *const replacements[] = {"lru",   "fifo",  "random", "plru", "nru", "srrip",
                                            "brrip", "drrip", "ship",   "lfu",  NULL};
 static const char *const hashes[] = {"none", "xor", NULL};
 static const char *const prefetches[] = {"none", "miss", "always", "tagged", NULL};
+static const char *const prefetchers[] = {"none", "next", "stride", "stream", "markov", NULL};
 static const char *const inclusions[] = {"neither", "inclusive", "exclusive", NULL};
 static const char *const coherences[] = {"none", "msi", "mesi", "moesi", "mesif", NULL};
 _Static_assert(sizeof coherences / sizeof *coherences == CACHE_PROTOCOLS + 1,
@@ -33,6 +35,11 @@ const char *settings_hash_name(enum cache_hash hash)
 const char *settings_prefetch_name(enum cache_prefetch prefetch)
 {
     return prefetches[prefetch];
+}
+
+const char *settings_prefetcher_name(enum cache_prefetcher prefetcher)
+{
+    return prefetchers[prefetcher];
 }
 
 const char *settings_inclusion_name(enum cache_inclusion inclusion)
@@ -69,8 +76,12 @@ void settings_text_begin(struct settings_text *text)
     *text = (struct settings_text){.settings.level_count = 0};
     for (unsigned level = 0; level < CACHE_LEVELS; level++) {
         text->settings.levels[level].shared = level > 0;
-        for (unsigned side = 0; side < CACHE_SIDES; side++)
-            text->settings.levels[level].sides[side].ways = NOT_GIVEN;
+        for (unsigned side = 0; side < CACHE_SIDES; side++) {
+            struct cache_settings *cache = &text->settings.levels[level].sides[side];
+            cache->ways = NOT_GIVEN;
+            cache->prefetch_degree = cache->prefetch_distance = 1;
+            cache->prefetch_page = PAGE_BYTES;
+        }
     }
 }
 
@@ -109,6 +120,15 @@ static int take_size(uint64_t *size, const char *text, struct bt_error *error)
     if (result == 0 && *size == 0)
         return bt_fail(error, BT_USAGE, "can be up to 4 GiB, not 0");
     return result;
+}
+
+static int take_page(uint32_t *page, const char *text, struct bt_error *error)
+{
+    if (strcmp(text, "none") == 0) {
+        *page = 0;
+        return 0;
+    }
+    return take_length(page, text, error);
 }
 
 static int take_ways(uint32_t *ways, const char *text, struct bt_error *error)
@@ -150,6 +170,14 @@ static int set_cache(struct cache_settings *cache, const char *key, const char *
         return take_length(&cache->sub_block, value, error);
     if (strcmp(key, "victim") == 0)
         return take_number(&cache->victim_lines, value, error);
+    if (strcmp(key, "degree") == 0)
+        return take_number(&cache->prefetch_degree, value, error);
+    if (strcmp(key, "distance") == 0)
+        return take_number(&cache->prefetch_distance, value, error);
+    if (strcmp(key, "page") == 0)
+        return take_page(&cache->prefetch_page, value, error);
+    if (strcmp(key, "prefetch-latency") == 0)
+        return take_number(&cache->prefetch_latency, value, error);
     if (strcmp(key, "ways") == 0)
         return take_ways(&cache->ways, value, error);
     if (strcmp(key, "replacement") == 0) {
@@ -163,6 +191,9 @@ static int set_cache(struct cache_settings *cache, const char *key, const char *
     } else if (strcmp(key, "prefetch") == 0) {
         number = find_or_fail(prefetches, value, "none, miss, always or tagged", error);
         cache->prefetch = number >= 0 ? (enum cache_prefetch)number : CACHE_NO_PREFETCH;
+    } else if (strcmp(key, "prefetcher") == 0) {
+        number = find_or_fail(prefetchers, value, "none, next, stride, stream or markov", error);
+        cache->prefetcher = number >= 0 ? (enum cache_prefetcher)number : CACHE_NO_PREFETCHER;
     } else if (strcmp(key, "write") == 0) {
         number = find_or_fail(writes, value, "back or through", error);
         cache->write_through = number == 1;
@@ -172,7 +203,8 @@ static int set_cache(struct cache_settings *cache, const char *key, const char *
     } else {
         bt_fail(error, BT_USAGE,
                 "unknown key; known are size, line, ways, hash, replacement, write, "
-                "allocate, sub-block, prefetch, victim, shared, split, inclusion and latency");
+                "allocate, sub-block, prefetch, prefetcher, degree, distance, page, "
+                "prefetch-latency, victim, shared, split, inclusion and latency");
         return suggestion_add_listed(error, key);
     }
     return number < 0 ? number : 0;
@@ -393,6 +425,20 @@ static size_t put_geometry(char *out, size_t room, const struct cache_settings *
     return size;
 }
 
+static size_t put_prefetcher(char *out, size_t room, const struct cache_settings *cache)
+{
+    size_t size = (size_t)snprintf(
+        out, room, ", prefetcher %s, degree %" PRIu32 ", distance %" PRIu32,
+        prefetchers[cache->prefetcher], cache->prefetch_degree, cache->prefetch_distance);
+    if (cache->prefetch_page > 0)
+        size += (size_t)snprintf(out + size, room - size, ", in pages of %" PRIu32 " bytes",
+                                 cache->prefetch_page);
+    if (cache->prefetch_latency > 0)
+        size += (size_t)snprintf(out + size, room - size, ", late within %" PRIu32 " references",
+                                 cache->prefetch_latency);
+    return size;
+}
+
 char *settings_text_level(char *out, const struct hierarchy_settings *settings, unsigned level,
                           enum cache_side side, bool swept)
 {
@@ -419,6 +465,8 @@ char *settings_text_level(char *out, const struct hierarchy_settings *settings, 
             (size_t)snprintf(out + size, room - size, ", prefetch %s", prefetches[cache->prefetch]);
     if (kind->latency > 0)
         size += (size_t)snprintf(out + size, room - size, ", latency %" PRIu32, kind->latency);
+    if (cache->prefetcher != CACHE_NO_PREFETCHER)
+        size += put_prefetcher(out + size, room - size, cache);
     if (cache->victim_lines > 0)
         snprintf(out + size, room - size, ", victim buffer of %" PRIu32 " lines",
                  cache->victim_lines);

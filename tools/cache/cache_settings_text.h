@@ -22,7 +22,7 @@ struct settings_text {
 /* Caches of a level that a setting applies to. */
 enum settings_sides { SETTINGS_BOTH, SETTINGS_INSTRUCTION, SETTINGS_DATA };
 
-#define SETTINGS_LEVEL_BYTES 300u
+#define SETTINGS_LEVEL_BYTES 400u
 
 void settings_text_begin(struct settings_text *text);
 
@@ -81,6 +81,7 @@ char *settings_text_level(char *out, const struct hierarchy_settings *settings, 
 const char *settings_replacement_name(enum cache_replacement replacement);
 const char *settings_hash_name(enum cache_hash hash);
 const char *settings_prefetch_name(enum cache_prefetch prefetch);
+const char *settings_prefetcher_name(enum cache_prefetcher prefetcher);
 const char *settings_inclusion_name(enum cache_inclusion inclusion);
 const char *settings_coherence_name(enum cache_coherence coherence);
 

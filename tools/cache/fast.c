@@ -16,9 +16,10 @@ static unsigned side_count(const struct cache_level *level)
 /* Whether a hit in a level 1 cache changes only its order and its dirty bits. */
 static bool has_quick_hits(const struct cache_settings *cache)
 {
-    return cache->replacement == CACHE_LRU && cache->hash == CACHE_HASH_NONE &&
-           power_is(cache->size / cache->line / cache->ways) && cache->sub_block == cache->line &&
-           cache->ways <= LINE_WAYS_SEARCHED && !cache->write_through &&
+    return cache->replacement == CACHE_LRU && cache->prefetcher == CACHE_NO_PREFETCHER &&
+           cache->hash == CACHE_HASH_NONE && power_is(cache->size / cache->line / cache->ways) &&
+           cache->sub_block == cache->line && cache->ways <= LINE_WAYS_SEARCHED &&
+           !cache->write_through &&
            (cache->prefetch == CACHE_NO_PREFETCH || cache->prefetch == CACHE_PREFETCH_MISS);
 }
 

@@ -14,6 +14,7 @@ static void cache_free(struct cache *cache)
     victim_free(cache->victim);
     classifier_free(cache->classifier);
     optimum_free(cache->optimum);
+    prefetcher_free(cache->prefetcher);
     free(cache);
 }
 
@@ -77,6 +78,10 @@ static struct cache *cache_new(struct hierarchy *hierarchy, unsigned level, unsi
     if (hierarchy->settings.classify && kind->inclusion != CACHE_EXCLUSIVE) {
         cache->classifier = classifier_new(cache->settings);
         good = good && cache->classifier;
+    }
+    if (cache->settings->prefetcher != CACHE_NO_PREFETCHER) {
+        cache->prefetcher = prefetcher_new();
+        good = good && cache->prefetcher;
     }
     if (good && hierarchy->settings.optimum) {
         bool bypass = cache->settings->no_write_allocate || hierarchy->settings.honour_attributes ||
@@ -351,6 +356,13 @@ int hierarchy_end(struct hierarchy *hierarchy, struct bt_error *error)
             for (unsigned side = 0; side < CACHE_SIDES; side++)
                 if (hierarchy->caches[level][processor][side])
                     flush(hierarchy->caches[level][processor][side]);
+    for (unsigned level = 0; level < CACHE_LEVELS; level++)
+        for (unsigned processor = 0; processor < CACHE_PROCESSORS; processor++)
+            for (unsigned side = 0; side < CACHE_SIDES; side++) {
+                struct cache *cache = hierarchy->caches[level][processor][side];
+                if (cache && cache->prefetcher)
+                    prefetcher_end(cache);
+            }
     return out_of_memory(hierarchy, error);
 }
 

@@ -39,6 +39,14 @@ enum cache_prefetch {
     CACHE_PREFETCH_ALWAYS,
     CACHE_PREFETCH_TAGGED
 };
+enum cache_prefetcher {
+    CACHE_NO_PREFETCHER,
+    CACHE_NEXT_LINE,
+    CACHE_STRIDE,
+    CACHE_STREAM,
+    CACHE_MARKOV,
+    CACHE_PREFETCHERS
+};
 enum cache_inclusion { CACHE_NEITHER, CACHE_INCLUSIVE, CACHE_EXCLUSIVE };
 enum cache_coherence {
     CACHE_INCOHERENT,
@@ -58,9 +66,14 @@ struct cache_settings {
     enum cache_replacement replacement;
     enum cache_hash hash; /* of line numbers, to sets */
     enum cache_prefetch prefetch;
-    bool write_through;     /* false: write-back */
-    bool no_write_allocate; /* false: write-allocate */
-    uint32_t victim_lines;  /* lines of the victim buffer; 0: none */
+    enum cache_prefetcher prefetcher;
+    uint32_t prefetch_degree;   /* lines that it prefetches at once; with a prefetcher 1 or more */
+    uint32_t prefetch_distance; /* steps to the first of them; the same */
+    uint32_t prefetch_page;     /* bytes, which it does not leave; 0: no limit */
+    uint32_t prefetch_latency;  /* demand references that a prefetch takes */
+    bool write_through;         /* false: write-back */
+    bool no_write_allocate;     /* false: write-allocate */
+    uint32_t victim_lines;      /* lines of the victim buffer; 0: none */
 };
 
 struct cache_level {
@@ -102,8 +115,12 @@ struct cache_counters {
     uint64_t true_sharing[REFERENCE_KINDS];
     uint64_t false_sharing[REFERENCE_KINDS];
     uint64_t optimum_misses[REFERENCE_KINDS]; /* demand line misses of the optimum, with optimum */
-    uint64_t victim_hits;                     /* misses served by the victim buffer */
-    uint64_t fills;                           /* references sent down to fill sub-blocks */
+    uint64_t
+        prefetch_covered;   /* prefetched lines whose first use came in time, with a prefetcher */
+    uint64_t prefetch_late; /* whose first use came too early */
+    uint64_t prefetch_useless; /* that were lost without a use */
+    uint64_t victim_hits;      /* misses served by the victim buffer */
+    uint64_t fills;            /* references sent down to fill sub-blocks */
     uint64_t fill_bytes;
     uint64_t write_backs; /* runs of dirty sub-blocks written back, including those at the end */
     uint64_t write_back_bytes;

@@ -10,6 +10,7 @@
 
 struct classifier;
 struct optimum;
+struct prefetcher;
 struct victim_buffer;
 
 /* A request to one cache. */
@@ -43,7 +44,8 @@ struct cache {
     struct cache *next;           /* next cache above the same cache */
     struct victim_buffer *victim; /* NULL: none */
     struct classifier *classifier;
-    struct optimum *optimum; /* NULL: not wanted */
+    struct prefetcher *prefetcher; /* NULL: none */
+    struct optimum *optimum;       /* NULL: not wanted */
     struct cache_counters counters;
 };
 
@@ -218,6 +220,23 @@ void classify_lost(struct cache *cache, uint32_t address);
 
 /* Another agent wrote. Has an effect if this cache lost the line. */
 void classify_written(struct cache *cache, const struct cache_reference *write);
+
+/* --- prefetcher.c --- */
+
+/* NULL: out of memory. */
+struct prefetcher *prefetcher_new(void);
+void prefetcher_free(struct prefetcher *prefetcher);
+
+/* A demand reference, before it changes the cache. Returns whether it is the first use of a
+ * prefetched line. */
+bool prefetcher_demand(struct cache *cache, uint32_t address, bool hit);
+
+/* A fetch or read has been made, and may cause prefetches. fresh: it missed, or was the first use
+ * of a prefetched line. */
+void prefetcher_train(struct cache *cache, const struct cache_reference *reference, bool fresh);
+
+/* Counts the prefetched lines that were lost unnoticed. */
+void prefetcher_end(struct cache *cache);
 
 /* --- hierarchy.c, settings.c --- */
 

@@ -41,12 +41,13 @@ void hierarchy_classes(const struct hierarchy_settings *settings, unsigned *shif
 /* What makes the sets of a cache depend on each other, or NULL. */
 static const char *connection(const struct cache_settings *cache)
 {
-    return cache->victim_lines > 0                ? "a victim buffer"
-           : cache->prefetch != CACHE_NO_PREFETCH ? "prefetch"
-           : cache->hash != CACHE_HASH_NONE       ? "hashed sets"
-           : cache->replacement == CACHE_DRRIP    ? "drrip"
-           : cache->replacement == CACHE_SHIP     ? "ship"
-                                                  : NULL;
+    return cache->victim_lines > 0                    ? "a victim buffer"
+           : cache->prefetcher != CACHE_NO_PREFETCHER ? "a prefetcher"
+           : cache->prefetch != CACHE_NO_PREFETCH     ? "prefetch"
+           : cache->hash != CACHE_HASH_NONE           ? "hashed sets"
+           : cache->replacement == CACHE_DRRIP        ? "drrip"
+           : cache->replacement == CACHE_SHIP         ? "ship"
+                                                      : NULL;
 }
 
 int hierarchy_check_parts(const struct hierarchy_settings *settings, struct bt_error *error)

@@ -257,6 +257,9 @@ bool cache_refer_part(struct cache *cache, const struct cache_reference *referen
         classify_reference(cache, reference, hit);
     if (cache->optimum)
         refer_optimum(cache, reference);
+    bool fresh = !hit;
+    if (cache->prefetcher && !reference->prefetch)
+        fresh = prefetcher_demand(cache, reference->address, hit) || !hit;
     if (reference->through)
         write_past(cache, reference, slot, &line, hit);
     else if (cache->inclusion == CACHE_EXCLUSIVE && (!hit || reference->kind != REFERENCE_WRITE))
@@ -265,6 +268,8 @@ bool cache_refer_part(struct cache *cache, const struct cache_reference *referen
         hit_line(cache, reference, slot, &line);
     else
         miss(cache, reference, slot, &line);
+    if (cache->prefetcher && !reference->prefetch && reference->kind != REFERENCE_WRITE)
+        prefetcher_train(cache, reference, fresh);
     return false;
 }
 

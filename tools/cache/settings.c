@@ -5,11 +5,14 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define SIZE_LIMIT   (1ull << 32)
-#define LINES_LIMIT  (1u << 26)
-#define LINE_LIMIT   (1u << 30)
-#define VICTIM_LIMIT 65536u
-#define NAME_BYTES   40u
+#define SIZE_LIMIT     (1ull << 32)
+#define LINES_LIMIT    (1u << 26)
+#define LINE_LIMIT     (1u << 30)
+#define VICTIM_LIMIT   65536u
+#define DEGREE_LIMIT   64u
+#define MARKOV_LIMIT   4u
+#define DISTANCE_LIMIT 1024u
+#define NAME_BYTES     40u
 
 static const char *cache_name(char name[NAME_BYTES], const struct cache_level *level,
                               unsigned number, unsigned side)
@@ -34,6 +37,28 @@ static int check_line(const struct cache_settings *cache, const char *name, stru
                        "%" PRIu32,
                        name, cache->line, cache->line > 64 ? cache->line / 64 : 1, cache->line,
                        sub_block);
+    return 0;
+}
+
+static int check_prefetcher(const struct cache_settings *cache, const char *name,
+                            struct bt_error *error)
+{
+    if (cache->prefetch != CACHE_NO_PREFETCH || cache->victim_lines > 0 ||
+        (cache->sub_block != 0 && cache->sub_block != cache->line))
+        return bt_fail(
+            error, BT_USAGE,
+            "%s: with a prefetcher it can have no prefetch=, no sub-blocks and no victim "
+            "buffer",
+            name);
+    uint32_t most = cache->prefetcher == CACHE_MARKOV ? MARKOV_LIMIT : DEGREE_LIMIT;
+    if (cache->prefetch_degree < 1 || cache->prefetch_degree > most)
+        return bt_fail(error, BT_USAGE,
+                       "%s: the degree of its prefetcher can be 1 to %" PRIu32 ", not %" PRIu32,
+                       name, most, cache->prefetch_degree);
+    if (cache->prefetch_distance < 1 || cache->prefetch_distance > DISTANCE_LIMIT)
+        return bt_fail(error, BT_USAGE,
+                       "%s: the distance of its prefetcher can be 1 to %u, not %" PRIu32, name,
+                       DISTANCE_LIMIT, cache->prefetch_distance);
     return 0;
 }
 
@@ -62,6 +87,11 @@ static int check_sets(const struct cache_settings *cache, const char *name, stru
                        "%s: plru can have 1, 2, 4 ... ways, not %" PRIu64
                        "; the other policies can have any number",
                        name, ways);
+    if (cache->prefetcher != CACHE_NO_PREFETCHER) {
+        int result = check_prefetcher(cache, name, error);
+        if (result < 0)
+            return result;
+    }
     if (cache->victim_lines > VICTIM_LIMIT)
         return bt_fail(error, BT_USAGE, "%s: a victim buffer can have up to %u lines, not %" PRIu32,
                        name, VICTIM_LIMIT, cache->victim_lines);
@@ -87,7 +117,8 @@ static int check_inclusion(const struct hierarchy_settings *settings, unsigned n
     bool exclusive = level->inclusion == CACHE_EXCLUSIVE;
     const char *what = exclusive ? "exclusive" : "inclusive";
     if (has_parts(cache) || cache->victim_lines > 0 ||
-        (exclusive && cache->prefetch != CACHE_NO_PREFETCH))
+        (exclusive &&
+         (cache->prefetch != CACHE_NO_PREFETCH || cache->prefetcher != CACHE_NO_PREFETCHER)))
         return bt_fail(error, BT_USAGE,
                        "%s: as it is %s it can have no sub-blocks%s no victim "
                        "buffer",

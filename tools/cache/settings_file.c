@@ -12,7 +12,7 @@
 #define FILE_BYTES_MAX (1u << 20)
 
 #define SECTIONS (1 + CACHE_LEVELS * 3) /* [hierarchy]; 3 for each level */
-#define KEYS_MAX 16u                    /* exceeds the keys of any section */
+#define KEYS_MAX 24u                    /* exceeds the keys of any section */
 
 /* Keys that a section has so far; a section may be continued later in the file. */
 struct keys {

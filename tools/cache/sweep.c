@@ -135,7 +135,7 @@ static bool is_plain(const struct hierarchy_settings *settings)
         const struct cache_settings *cache = &level->sides[side];
         if (cache->replacement != CACHE_LRU || cache->no_write_allocate ||
             cache->prefetch != CACHE_NO_PREFETCH || cache->victim_lines > 0 ||
-            cache->hash != CACHE_HASH_NONE ||
+            cache->prefetcher != CACHE_NO_PREFETCHER || cache->hash != CACHE_HASH_NONE ||
             (cache->sub_block != 0 && cache->sub_block != cache->line))
             return false;
     }

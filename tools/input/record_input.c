@@ -231,13 +231,12 @@ static int seek_first(struct record_input *input, struct bt_error *error)
     return result;
 }
 
-/* Removes the records that do not match. Returns 1; 0 if nothing is left to deliver; BT_MEMORY. */
+/* Removes the records that do not match. A batch without any is delivered, too: it moves the
+ * progress and lets the thread end. Returns 1 or BT_MEMORY. */
 static int select_records(struct record_input *input, struct slot *slot)
 {
-    int result = record_selection_apply(input->selection, &slot->batch, &slot->error);
-    if (result < 0)
-        return result;
-    return slot->batch.count > 0 || batch_has_loss_or_gap(&slot->batch);
+    const int result = record_selection_apply(input->selection, &slot->batch, &slot->error);
+    return result < 0 ? result : 1;
 }
 
 /* Reads from the open trace into the slot. Returns what the source returned. */
@@ -276,12 +275,8 @@ static int read_next(struct record_input *input, struct slot *slot)
     for (;;) {
         if (input->met.code != 0)
             return take_met(input, slot);
-        if (input->selection && record_selection_held(input->selection, &slot->batch)) {
-            const int held = select_records(input, slot);
-            if (held != 0)
-                return held;
-            continue;
-        }
+        if (input->selection && record_selection_held(input->selection, &slot->batch))
+            return select_records(input, slot);
         if (input->left == 0)
             return 0;
         bool open = input->trace.source && !input->at_end;

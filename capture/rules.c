@@ -38,8 +38,8 @@ static int check_limits(const struct capture_settings *settings, struct bt_error
     if (trigger_selects(&settings->trigger) && (settings->rotate_ns || settings->rotate_every_ns))
         return bt_fail(error, BT_USAGE,
                        "with a trigger each window is a file: rotate takes only size=64M");
-    if (settings->stop_files && !trigger_selects(&settings->trigger) && !settings->rotate_bytes && !settings->rotate_ns &&
-        !settings->rotate_every_ns)
+    if (settings->stop_files && !trigger_selects(&settings->trigger) && !settings->rotate_bytes &&
+        !settings->rotate_ns && !settings->rotate_every_ns)
         return bt_fail(error, BT_USAGE,
                        "a stop after a number of files needs a rule that begins new ones: rotate "
                        "by size=64M, time=10m or every=1h");

@@ -137,7 +137,7 @@ $(BUILD)/tools/dcfg/annotate_html.o: $(PAGE_PARTS)
 COMPLETION_PARTS := $(patsubst %,$(BUILD)/tools/common/completion.%.h,bash zsh fish)
 $(COMPLETION_PARTS): $(BUILD)/%.h: %
 	@mkdir -p $(@D)
-	@sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< >$@
+	@sed 's/[\\"]/\\&/g; s/.*/"&\\n",/' $< >$@
 $(BUILD)/tools/common/completion.o: $(COMPLETION_PARTS)
 
 # Rebuilds everything when compiler or flags change.

@@ -66,10 +66,11 @@ static int completion_main(struct invocation *call)
         completion_print(commands, call->count - skipped, words + skipped, stdout);
         return STATUS_GOOD;
     }
-    const char *script = call->count == 1 ? completion_script(words[0]) : NULL;
+    const char *const *script = call->count == 1 ? completion_script(words[0]) : NULL;
     if (!script)
         return command_usage(call, "one shell is needed: bash, zsh or fish");
-    fputs(script, stdout);
+    for (; *script; script++)
+        fputs(*script, stdout);
     return STATUS_GOOD;
 }
 

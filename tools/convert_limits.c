@@ -113,7 +113,7 @@ static void put_row(const char *name, unsigned holds, unsigned choices, FILE *ou
     const char *sizes = choices & TRACE_FORMAT_SIZES ? "--sizes" : "-";
     const char *attributes = strcmp(name, "gem5") == 0 ? "two" : "-";
     const char *processors = strcmp(name, "champsim") == 0 ? "one" : "-";
-    fprintf(out, "  %-15s  %-20s  %-7s  %-4s  %-4s  %-4s  %-5s  %s\n", name, types_of(holds),
+    fprintf(out, "  %-14s  %-20s  %-7s  %-4s  %-4s  %-4s  %-5s  %s\n", name, types_of(holds),
             word(holds, TRACE_FORMAT_SIZE, sizes), word(holds, TRACE_FORMAT_ATTRIBUTE, attributes),
             word(holds, TRACE_FORMAT_PROCESSOR, processors), word(holds, TRACE_FORMAT_TIME, "-"),
             word(holds, TRACE_FORMAT_CLOCK, "-"), word(holds, TRACE_FORMAT_LOSS, "-"));
@@ -121,7 +121,7 @@ static void put_row(const char *name, unsigned holds, unsigned choices, FILE *ou
 
 void convert_limits_table(FILE *out)
 {
-    fprintf(out, "\nWhat each format holds:\n\n  %-15s  %-20s  %-7s  %-4s  %-4s  %-4s  %-5s  %s\n",
+    fprintf(out, "\nWhat each format holds:\n\n  %-14s  %-20s  %-7s  %-4s  %-4s  %-4s  %-5s  %s\n",
             "FORMAT", "TYPES", "SIZE", "ATTR", "PROC", "TIME", "CLOCK", "LOSSES");
     put_row("capture", TRACE_FORMAT_CAPTURE, 0, out);
     for (size_t i = 0; trace_format_at(i); i++) {

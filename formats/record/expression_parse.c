@@ -131,9 +131,9 @@ static int take_factor(struct expression_parser *parser, bool negated,
                        struct expression_node **node)
 {
     const char *start = parser->at;
-    bool not = expression_take_word(parser, "not") || expression_take(parser, "!");
-    bool group = !not &&expression_take(parser, "(");
-    if (!not &&!group)
+    bool inverts = expression_take_word(parser, "not") || expression_take(parser, "!");
+    bool group = !inverts && expression_take(parser, "(");
+    if (!inverts && !group)
         return take_comparison(parser, negated, node);
     if (parser->depth == DEPTH_MAX) {
         parser->at = start;
@@ -142,9 +142,9 @@ static int take_factor(struct expression_parser *parser, bool negated,
     parser->depth++;
     expression_skip_space(parser);
     int result =
-        not ? take_factor(parser, !negated, node) : take_disjunction(parser, negated, node);
+        inverts ? take_factor(parser, !negated, node) : take_disjunction(parser, negated, node);
     parser->depth--;
-    if (result < 0 || not )
+    if (result < 0 || inverts)
         return result;
     expression_skip_space(parser);
     return expression_take(parser, ")") ? 0

@@ -19,7 +19,7 @@ bustap follow --raw run/t >raw.byu
 bustap dump --raw raw.byu | cmp - text
 bustap follow -o - run/t >copy.byu.gz
 bustap follow -o file.byu.gz run/t && cmp <(bustap dump --csv file.byu.gz) whole.csv
-! bustap follow -o file.byu.gz run/t 2>/dev/null
+! bustap follow -o file.byu.gz run/t 2>/dev/null || exit 1
 bustap verify copy.byu.gz >verdict || { cat verdict; exit 1; }
 bustap dump --csv copy.byu.gz | cmp - whole.csv
 bustap follow --csv --skip 7 -n 1000 -f 'type=FETCH' run/t >some
@@ -62,7 +62,7 @@ wait "$capture" || true
 # usage
 status=0
 bustap follow 2>err || status=$?
-[ "$status" -eq 2 ] && grep -q 'PREFIX is missing' err
+[ "$status" -eq 2 ] && grep -q 'PREFIX is missing' err || exit 1
 status=0
 bustap follow run/ 2>err || status=$?
-[ "$status" -eq 2 ] && grep -q 'is a folder' err
+[ "$status" -eq 2 ] && grep -q 'is a folder' err || exit 1

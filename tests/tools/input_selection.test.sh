@@ -58,4 +58,4 @@ bustap mrc -f type=FETCH t_* | grep -q 'requests, only type=FETCH'
 zcat t_* >raw.byu
 status=0
 bustap cache --l1 4K --time 1ms.. raw.byu 2>messages || status=$?
-[ $status -eq 2 ] && grep -q 'give --time in ticks' messages
+[ $status -eq 2 ] && grep -q 'give --time in ticks' messages || exit 1

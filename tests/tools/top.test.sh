@@ -73,7 +73,7 @@ tail -n 21 live | cut -d , -f 1-3 | cmp - <(cut -d , -f 1-3 expected)
 bustap top --by line,type --csv run/t | tail -n 21 | cut -d , -f 1-3 | cmp - <(cut -d , -f 1-3 expected)
 status=0
 bustap top -f type=FETCH run/t 2>err || status=$?
-[ $status = 2 ] && grep -q 'counted whole' err
+[ $status = 2 ] && grep -q 'counted whole' err || exit 1
 
 # a closed reader ends it
 { cat trace.byu; sleep 2; cat trace.byu; } | bustap top --interval 50ms 2>err | head -n 3 >out || true

@@ -7,8 +7,9 @@
 /* For completion: keys and words of settings_text_take, and of settings_text_coherence. */
 #define SETTINGS_CACHE_WORDS                                                                       \
     "line= ways= hash= replacement= write= allocate= sub-block= prefetch= victim= latency= "       \
-    "shared private split "                                                                        \
-    "unified neither inclusive exclusive"
+    "prefetcher= "                                                                                 \
+    "degree= distance= page= prefetch-latency= shared private split unified neither inclusive "    \
+    "exclusive"
 #define SETTINGS_COHERENCE_WORDS "none msi mesi mesif moesi"
 
 /* A hierarchy that is being described. */

@@ -268,17 +268,17 @@ void completion_print(const struct command *const *commands, int count, char **w
 
 /* --- scripts ---------------------------------------------------------------------------------- */
 
-const char *completion_script(const char *shell)
+const char *const *completion_script(const char *shell)
 {
-    static const char bash[] =
+    static const char *const bash[] = {
 #include "tools/common/completion.bash.h"
-        ;
-    static const char zsh[] =
+        NULL};
+    static const char *const zsh[] = {
 #include "tools/common/completion.zsh.h"
-        ;
-    static const char fish[] =
+        NULL};
+    static const char *const fish[] = {
 #include "tools/common/completion.fish.h"
-        ;
+        NULL};
     return strcmp(shell, "bash") == 0   ? bash
            : strcmp(shell, "zsh") == 0  ? zsh
            : strcmp(shell, "fish") == 0 ? fish

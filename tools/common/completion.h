@@ -19,7 +19,8 @@
  */
 void completion_print(const struct command *const *commands, int count, char **words, FILE *out);
 
-/* The script for a shell, "bash", "zsh" or "fish"; NULL for another one. */
-const char *completion_script(const char *shell);
+/* The lines of the script for a shell, "bash", "zsh" or "fish", up to a NULL; NULL for another one.
+ */
+const char *const *completion_script(const char *shell);
 
 #endif

@@ -182,6 +182,7 @@ static int print_last(struct top_request *request, struct top_study *study,
     report->snapshot = &snapshot;
     request->interval_ns = 0;
     result = print(request, report, error);
+    report->snapshot = NULL;
     top_snapshot_clear(&snapshot);
     return result;
 }

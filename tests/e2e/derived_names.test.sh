@@ -100,10 +100,12 @@ captures() {
 
 programs() {
     [ -z "$NO_EXEC" ] || return 0
-    fresh && put_files out && try 0 "out$file" bustap exec -q --append -o out true
-    fresh && put_files out out-t0 && try 0 "out-t0$file" bustap exec -q --append --split-threads -o out true
+    fresh && put_files out && try 0 "out($file|\\.modules)" bustap exec -q --append -o out true
+    # a file of that name which is no list of modules stays
+    fresh && put out.modules && try 0 "out$file" bustap exec -q --append -o out true
+    fresh && put_files out out-t0 && try 0 "out(-t0$file|\\.modules)" bustap exec -q --append --split-threads -o out true
     fresh && put_files out out-p1
-    try 0 "out(-p1)?$file" bustap exec -q --append --follow -o out sh -c 'true; /bin/true; true'
+    try 0 "out((-p1)?$file|\\.modules)" bustap exec -q --append --follow -o out sh -c 'true; /bin/true; true'
     fresh && put .out-t0.lock && try '*' none bustap exec -q --append --split-threads -o out true
     fresh && put_around out out2
     try 0 "out2?|x$file" bustap exec -q -o x --modules out --summary out2 true

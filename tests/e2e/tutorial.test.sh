@@ -61,7 +61,7 @@ fi
 
 # from a capture to caches
 grep -q '^64.0 KiB    1024  110459     35.47 %$' out
-grep -q '^ *1  data  *all *280595   67065  23.90 %  *67065  *10590  *50027  *4885  *1521  *42$' out
+grep -q '^ *1  data  *all *280595   67235  23.96 %  *67235  *10590  *49951  *4808  *1833  *53$' out
 grep -q '^ *0xfee00080  *340  *340 ' out
 [ "$(grep -c '^ *0x802000 ' out)" = 2 ]
 grep -q '^64,0,0,,2950,,84194$' build/sharing.csv

@@ -68,6 +68,6 @@ sound lossy capture --board virtual:smp=4,requests=30000,rate=50M,queue=4 --pack
 sound filtered capture --board virtual:smp=2,requests=500 --filter type=FETCH
 sound limited capture --board virtual:smp=2,requests=5000 --stop records=120
 # AddressSanitizer's shadow occupies the program's addresses
-[ -n "$NO_EXEC" ] || sound program bustap exec --count 100 -o p -- /bin/true
+[ -n "$NO_EXEC" ] || sound program sh -c 'bustap exec --count 100 -o p -- /bin/true && rm p.modules'
 
 python3 "$TOP/tests/tools/verify_twice.py" sound "${MUTANTS:-600}" "${SEED:-1}"

@@ -49,7 +49,7 @@ int command_failure(const struct bt_error *error)
 
 int command_no_memory(void)
 {
-    fputs("bustap: no memory\n", stderr);
+    fputs("bustap: no memory is left\n", stderr);
     return bt_exit_status(BT_MEMORY);
 }
 

@@ -3,6 +3,7 @@
 #include "capture/exec/kernel/process.h"
 #include "capture/file_list.h"
 #include "capture/program/bus_source.h"
+#include "formats/base/printable.h"
 #include "formats/base/quantity.h"
 #include "tools/capture/capture_options.h"
 #include "tools/common/filter_option.h"
@@ -15,9 +16,12 @@
 #include "tools/exec/exec_supervise.h"
 #include "tools/symbols/exec_symbol.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -207,6 +211,23 @@ static int choose_prefix(struct exec_settings *settings, const char *program,
     return result;
 }
 
+/* Whether the list of modules may be written to a path: nothing is there, or a list of an earlier
+ * program ("FILE@0xADDRESS" in its first line). */
+static bool may_write_modules(const char *path)
+{
+    struct stat status;
+    char line[EXEC_PROGRAM_BYTES + 32] = "";
+    if (lstat(path, &status) < 0)
+        return errno == ENOENT;
+    FILE *file = S_ISREG(status.st_mode) ? fopen(path, "re") : NULL;
+    if (!file)
+        return false;
+    const bool ours = status.st_size == 0 ||
+                      (fgets(line, sizeof line, file) && line[0] == '/' && strstr(line, "@0x"));
+    fclose(file);
+    return ours;
+}
+
 /* By default the list of modules is beside the captures, where studies of them find it. */
 static int choose_modules(struct exec_run *run, struct bt_error *error)
 {
@@ -216,6 +237,11 @@ static int choose_modules(struct exec_run *run, struct bt_error *error)
         snprintf(run->modules, sizeof run->modules, "%s.modules", settings->capture.prefix);
     if (bytes < 0 || (size_t)bytes >= sizeof run->modules)
         return bt_fail(error, BT_USAGE, "the name %.60s... is too long", settings->capture.prefix);
+    if (!settings->modules && !may_write_modules(run->modules)) {
+        fprintf(stderr, "bustap: %s is no list of modules: it stays, and no list is written\n",
+                PRINTABLE(run->modules));
+        run->places.modules_option = NULL;
+    }
     return 0;
 }
 
@@ -224,7 +250,7 @@ static void remove_modules(const struct exec_run *run)
 {
     const struct exec_settings *settings = run->settings;
     struct bt_error error;
-    if (!settings->modules &&
+    if (run->places.modules_option == run->modules &&
         file_list_check_unused(settings->capture.prefix, settings->follow || settings->each,
                                &error) == 0)
         unlink(run->modules);

@@ -73,6 +73,7 @@ static const struct option_row convert_options[] = {
      "format of IN (default: by content or name)", offsetof(struct convert_settings, from), NULL},
     BYU_READING_OPTIONS(struct convert_settings, input.trace.reading),
     CAPTURES_CONCATENATE_OPTION(struct convert_settings, input.concatenate),
+    RECORD_INPUT_SELECTION_OPTIONS(struct convert_settings, input),
     {OPTION_CALL, 0, "processor", "N", "convert only requests of this processor", 0,
      take_processor},
     {OPTION_FLAG, 0, "sizes", NULL, "din: write extended din, with sizes",

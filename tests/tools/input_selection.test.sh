@@ -27,6 +27,11 @@ same "$(read_with --time 1ms.. --skip 10 -n 1000)" 1000
 same "$(read_with --skip 100 -n 1000 -f processor=2)" "$(count '$1 >= 100 && $1 < 1100 && $7 == 2')"
 same "$(read_with -f type=FETCH --time 1000s..)" 0
 
+# ticks of what remains
+bustap convert --to csv -f 'type=FETCH and processor!=1' --time 1ms..3ms t_* -o - 2>/dev/null | cut -d, -f2-7 >converted
+awk -F, 'NR == 1 || ($4 == "FETCH" && $7 != 1 && $2 >= 100000 && $2 <= 300000)' all.csv | cut -d, -f2-7 >expected
+cmp converted expected
+
 # several threads, each with a part of the trace
 bustap mrc -j 1 -f type=FETCH --csv t_* >one
 bustap mrc -j 3 -f type=FETCH --csv t_* >three

@@ -42,23 +42,24 @@ struct record_input_settings {
 };
 
 /* Option rows of the input; member is a struct record_input_settings. */
+#define RECORD_INPUT_FILES_OPTIONS(type, member)                                                   \
+    INPUT_TRACE_OPTIONS(type, member.trace), CAPTURES_CONCATENATE_OPTION(type, member.concatenate)
 #define RECORD_INPUT_TIME_OPTION(type, member)                                                     \
     {                                                                                              \
         OPTION_CALL, 0, "time", "A..B", "only this time of the trace: 1s..2s, 10ms.., ..1Mticks",  \
             offsetof(type, member.time), record_input_take_time                                    \
     }
-#define RECORD_INPUT_FILES_OPTIONS(type, member)                                                   \
-    INPUT_TRACE_OPTIONS(type, member.trace), CAPTURES_CONCATENATE_OPTION(type, member.concatenate)
-#define RECORD_INPUT_OPTIONS(type, member)                                                         \
-    RECORD_INPUT_FILES_OPTIONS(type, member),                                                      \
-        {OPTION_CALL,                                                                              \
-         'f',                                                                                      \
-         "filter",                                                                                 \
-         "EXPR",                                                                                   \
-         "only matching records: 'type=FETCH and processor=0'",                                    \
-         offsetof(type, member.filter),                                                            \
-         record_input_take_filter},                                                                \
+#define RECORD_INPUT_SELECTION_OPTIONS(type, member)                                               \
+    {OPTION_CALL,                                                                                  \
+     'f',                                                                                          \
+     "filter",                                                                                     \
+     "EXPR",                                                                                       \
+     "only matching records: 'type=FETCH and processor=0'",                                        \
+     offsetof(type, member.filter),                                                                \
+     record_input_take_filter},                                                                    \
         RECORD_INPUT_TIME_OPTION(type, member)
+#define RECORD_INPUT_OPTIONS(type, member)                                                         \
+    RECORD_INPUT_FILES_OPTIONS(type, member), RECORD_INPUT_SELECTION_OPTIONS(type, member)
 
 /* ", only 5ms..10ms, only type=FETCH": what the options leave out, as a part of a sentence; "" for
  * nothing. Returns text. */

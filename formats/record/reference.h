@@ -37,6 +37,15 @@ static inline uint32_t reference_bytes(const struct record *record)
     return record->size ? record->size : 1;
 }
 
+/* The sum of counts by kind. */
+static inline uint64_t reference_kinds_sum(const uint64_t counts[REFERENCE_KINDS])
+{
+    uint64_t sum = 0;
+    for (unsigned kind = 0; kind < REFERENCE_KINDS; kind++)
+        sum += counts[kind];
+    return sum;
+}
+
 /* "fetch", "read" or "write"; kind < REFERENCE_KINDS. */
 static inline const char *reference_kind_name(enum reference_kind kind)
 {

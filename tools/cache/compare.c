@@ -25,14 +25,7 @@ static int put(struct sink *sink, const struct batch *batch, struct bt_error *er
     return result;
 }
 
-static int close_nothing(struct sink *sink, struct bt_error *error)
-{
-    (void)sink;
-    (void)error;
-    return 0;
-}
-
-static const struct sink_operations operations = {put, close_nothing};
+static const struct sink_operations operations = {put, sink_close_nothing};
 
 int comparison_new(struct comparison **comparison, const struct compared *compared, unsigned count,
                    unsigned threads, const struct cluster *cluster, struct bt_error *error)

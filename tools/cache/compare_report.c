@@ -41,11 +41,6 @@ static bool has_times(const struct comparison *comparison)
     return false;
 }
 
-static uint64_t sum(const uint64_t counts[REFERENCE_KINDS])
-{
-    return counts[REFERENCE_FETCH] + counts[REFERENCE_READ] + counts[REFERENCE_WRITE];
-}
-
 static void level_cells(const struct cache_results *results, unsigned level,
                         struct table_cell *cells)
 {
@@ -54,8 +49,8 @@ static void level_cells(const struct cache_results *results, unsigned level,
     for (unsigned side = 0; present && side < CACHE_SIDES; side++) {
         const struct cache_counters counters =
             cache_results_sum(results, level, (enum cache_side)side);
-        references += sum(counters.references);
-        misses += sum(counters.misses);
+        references += reference_kinds_sum(counters.references);
+        misses += reference_kinds_sum(counters.misses);
     }
     cells[0] = (struct table_cell){.number = references, .none = !present};
     cells[1] = (struct table_cell){.number = misses, .none = !present};
@@ -73,8 +68,8 @@ static void compare_row(void *argument, size_t number, struct table_cell *cells)
     cells[at++].text = comparison_name(comparison, (unsigned)number);
     for (unsigned level = 0; level < levels; level++, at += LEVEL_COLUMNS)
         level_cells(results, level, cells + at);
-    cells[at++].number = sum(results->counters.memory_references);
-    cells[at++].number = sum(results->counters.memory_bytes);
+    cells[at++].number = reference_kinds_sum(results->counters.memory_references);
+    cells[at++].number = reference_kinds_sum(results->counters.memory_bytes);
     cells[at].none = !known;
     cells[at].real = known ? access_time_of_all(results).cycles : 0;
 }

@@ -398,8 +398,7 @@ void hierarchy_misses(const struct hierarchy *hierarchy, uint8_t processor,
             continue;
         for (unsigned side = 0; side < CACHE_SIDES; side++) {
             const struct cache *cache = hierarchy->caches[level][shared ? 0 : processor][side];
-            for (unsigned kind = 0; cache && kind < REFERENCE_KINDS; kind++)
-                misses[level] += cache->counters.misses[kind];
+            misses[level] += cache ? reference_kinds_sum(cache->counters.misses) : 0;
         }
     }
 }

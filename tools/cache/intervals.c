@@ -4,22 +4,15 @@
 
 #include <stdlib.h>
 
-static uint64_t of_all_kinds(const uint64_t counts[REFERENCE_KINDS])
-{
-    uint64_t sum = 0;
-    for (unsigned kind = 0; kind < REFERENCE_KINDS; kind++)
-        sum += counts[kind];
-    return sum;
-}
-
 /* Adds the counters of a hierarchy, which began when it was made or its counters were reset. */
 static void add_hierarchy(struct interval *sums, const struct hierarchy *hierarchy)
 {
     const struct hierarchy_settings *settings = hierarchy_settings_of(hierarchy);
     struct hierarchy_counters all;
     hierarchy_counters(hierarchy, &all);
-    sums->memory_references += of_all_kinds(all.memory_references) + of_all_kinds(all.uncached);
-    sums->memory_bytes += of_all_kinds(all.memory_bytes);
+    sums->memory_references +=
+        reference_kinds_sum(all.memory_references) + reference_kinds_sum(all.uncached);
+    sums->memory_bytes += reference_kinds_sum(all.memory_bytes);
     for (unsigned level = 0; level < settings->level_count; level++)
         for (unsigned processor = 0; processor < CACHE_PROCESSORS; processor++) {
             if (settings->levels[level].shared
@@ -30,8 +23,8 @@ static void add_hierarchy(struct interval *sums, const struct hierarchy *hierarc
                  side++) {
                 const struct cache_counters counters = hierarchy_cache_counters(
                     hierarchy, level, (uint8_t)processor, (enum cache_side)side);
-                sums->levels[level][side].references += of_all_kinds(counters.references);
-                sums->levels[level][side].misses += of_all_kinds(counters.misses);
+                sums->levels[level][side].references += reference_kinds_sum(counters.references);
+                sums->levels[level][side].misses += reference_kinds_sum(counters.misses);
             }
         }
 }
@@ -55,8 +48,7 @@ int intervals_add(struct intervals *intervals, const struct phases *phases,
 {
     struct interval sums = {.first_record = phases->first_record,
                             .records = phases->records,
-                            .first_tick = phases->first_tick,
-                            .last_tick = phases->last_tick};
+                            .first_tick = phases->first_tick};
     if (intervals->count == INTERVALS_MAX)
         return bt_fail(error, BT_USAGE, "more than %u intervals: choose a longer --interval",
                        INTERVALS_MAX);

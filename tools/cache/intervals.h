@@ -17,7 +17,6 @@ struct NAMED_FIELDS interval {
     uint64_t first_record; /* number of records before it, the warm-up included */
     uint64_t records;
     uint64_t first_tick; /* as phases.h defines it */
-    uint64_t last_tick;
     struct interval_level levels[CACHE_LEVELS][CACHE_SIDES];
     uint64_t memory_references, memory_bytes;
 };

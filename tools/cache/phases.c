@@ -6,11 +6,6 @@ struct phases phases_begin(const struct extent *warm, const struct extent *inter
         .warm = *warm, .interval = *interval, .warming = warm->unit != EXTENT_NONE};
 }
 
-bool phases_need_clock(const struct phases *phases)
-{
-    return phases->warm.unit == EXTENT_TIME || phases->interval.unit == EXTENT_TIME;
-}
-
 int phases_clock(struct phases *phases, uint64_t clock_hz, struct bt_error *error)
 {
     const int result = extent_in_ticks(&phases->warm, clock_hz, error);
@@ -62,4 +57,22 @@ void phases_next(struct phases *phases, uint64_t tick)
         phases->first_tick +=
             (tick - phases->first_tick) / phases->interval.length * phases->interval.length;
     phases->warming = false;
+}
+
+int phases_divide(struct phases *phases, const struct batch *batch,
+                  const struct phase_operations *operations, void *context, struct bt_error *error)
+{
+    uint64_t tick = batch->first_tick;
+    for (size_t done = 0; done < batch->count;) {
+        const size_t some = phases_take(phases, batch, done, &tick);
+        int result = operations->put(context, batch->records + done, some, error);
+        done += some;
+        if (result == 0 && done < batch->count)
+            result = operations->end(context, error);
+        if (result < 0)
+            return result;
+        if (done < batch->count)
+            phases_next(phases, tick);
+    }
+    return 0;
 }

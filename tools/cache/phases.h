@@ -23,9 +23,6 @@ struct phases {
 /* Phases of these lengths. */
 struct phases phases_begin(const struct extent *warm, const struct extent *interval);
 
-/* Whether a length is a time, which phases_clock must change into ticks before the first record. */
-bool phases_need_clock(const struct phases *phases);
-
 /* clock_hz: ticks per second; 0: unknown. 0, or BT_USAGE if a time is given and the clock unknown.
  */
 int phases_clock(struct phases *phases, uint64_t clock_hz, struct bt_error *error);
@@ -40,5 +37,17 @@ size_t phases_take(struct phases *phases, const struct batch *batch, size_t at, 
 
 /* Ends the current phase, and begins the one to which the record of this tick belongs. */
 void phases_next(struct phases *phases, uint64_t tick);
+
+/* What a divided batch is given to. Both return 0 or a negative code. */
+struct phase_operations {
+    /* Takes records of one phase. */
+    int (*put)(void *context, const struct record *records, size_t count, struct bt_error *error);
+    /* The phase has ended; before phases_next. */
+    int (*end)(void *context, struct bt_error *error);
+};
+
+/* Puts a batch, divided where phases end. 0, or the code of an operation that failed. */
+int phases_divide(struct phases *phases, const struct batch *batch,
+                  const struct phase_operations *operations, void *context, struct bt_error *error);
 
 #endif

@@ -28,8 +28,9 @@ static int work(void *context, unsigned member, const struct record *records, si
 }
 
 /* Takes the counters of a phase, or forgets those of the warm-up. */
-static int end_phase(struct simulation *simulation, struct bt_error *error)
+static int end_phase(void *context, struct bt_error *error)
 {
+    struct simulation *simulation = context;
     if (!simulation->phases.warming)
         return simulation->phases.interval.unit == EXTENT_NONE
                    ? 0
@@ -42,32 +43,22 @@ static int end_phase(struct simulation *simulation, struct bt_error *error)
     return 0;
 }
 
+static int put_phase(void *context, const struct record *records, size_t count,
+                     struct bt_error *error)
+{
+    const struct simulation *simulation = context;
+    return team_put(simulation->team, records, count, error);
+}
+
 static int put(struct sink *sink, const struct batch *batch, struct bt_error *error)
 {
+    static const struct phase_operations phases = {put_phase, end_phase};
     struct simulation *simulation = (struct simulation *)sink;
-    uint64_t tick = batch->first_tick;
-    int result = 0;
     simulation->lost += loss_total(&batch->lost);
-    for (size_t done = 0; done < batch->count && result == 0;) {
-        const size_t some = phases_take(&simulation->phases, batch, done, &tick);
-        result = team_put(simulation->team, batch->records + done, some, error);
-        done += some;
-        if (result < 0 || done == batch->count)
-            break;
-        result = end_phase(simulation, error);
-        phases_next(&simulation->phases, tick);
-    }
-    return result;
+    return phases_divide(&simulation->phases, batch, &phases, simulation, error);
 }
 
-static int close_nothing(struct sink *sink, struct bt_error *error)
-{
-    (void)sink;
-    (void)error;
-    return 0;
-}
-
-static const struct sink_operations operations = {put, close_nothing};
+static const struct sink_operations operations = {put, sink_close_nothing};
 
 /* Number of parts, over all processes. */
 static int count_parts(unsigned *parts, const struct hierarchy_settings *settings, unsigned threads,

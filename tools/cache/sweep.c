@@ -282,8 +282,10 @@ static void add_stacks(struct sweep *sweep, const struct sweep_job *job, bool fl
 
 /* The counters restart at zero. Those of stacks go on: they are taken off the points, which the end
  * adds them to. */
-static void end_warm_up(struct sweep *sweep)
+static int end_warm_up(void *context, struct bt_error *error)
 {
+    struct sweep *sweep = context;
+    (void)error;
     for (unsigned i = 0; i < sweep->job_count; i++) {
         if (sweep->jobs[i].stacks)
             add_stacks(sweep, &sweep->jobs[i], false, true);
@@ -291,35 +293,26 @@ static void end_warm_up(struct sweep *sweep)
             hierarchy_reset_counters(sweep->jobs[i].hierarchy);
     }
     sweep->records = 0;
+    return 0;
+}
+
+static int put_phase(void *context, const struct record *records, size_t count,
+                     struct bt_error *error)
+{
+    struct sweep *sweep = context;
+    sweep->records += count;
+    return team_put(sweep->team, records, count, error);
 }
 
 static int put(struct sink *sink, const struct batch *batch, struct bt_error *error)
 {
+    static const struct phase_operations phases = {put_phase, end_warm_up};
     struct sweep *sweep = (struct sweep *)sink;
     sweep->lost += loss_total(&batch->lost);
-    uint64_t tick = batch->first_tick;
-    int result = 0;
-    for (size_t done = 0; done < batch->count && result == 0;) {
-        const size_t some = phases_take(&sweep->phases, batch, done, &tick);
-        result = team_put(sweep->team, batch->records + done, some, error);
-        done += some;
-        sweep->records += some;
-        if (result == 0 && done < batch->count) {
-            end_warm_up(sweep);
-            phases_next(&sweep->phases, tick);
-        }
-    }
-    return result;
+    return phases_divide(&sweep->phases, batch, &phases, sweep, error);
 }
 
-static int close_nothing(struct sink *sink, struct bt_error *error)
-{
-    (void)sink;
-    (void)error;
-    return 0;
-}
-
-static const struct sink_operations operations = {put, close_nothing};
+static const struct sink_operations operations = {put, sink_close_nothing};
 
 int sweep_new(struct sweep **sweep, const struct sweep_settings *settings, struct bt_error *error)
 {
@@ -393,7 +386,7 @@ int sweep_end(struct sweep *sweep, struct bt_error *error)
     int result = 0;
     if (sweep->phases.warming) {
         sweep->phases.warm_records = sweep->phases.records;
-        end_warm_up(sweep);
+        end_warm_up(sweep, error);
     }
     for (unsigned i = 0; i < sweep->job_count && result == 0; i++) {
         if (sweep->jobs[i].stacks)

@@ -17,15 +17,10 @@ static unsigned sides(const struct sweep_report *report)
     return report->settings->levels[report->level].split ? CACHE_SIDES : 1;
 }
 
-static uint64_t sum(const uint64_t counters[REFERENCE_KINDS])
-{
-    return counters[REFERENCE_FETCH] + counters[REFERENCE_READ] + counters[REFERENCE_WRITE];
-}
-
 static double ratio(const struct cache_counters *counters)
 {
-    uint64_t references = sum(counters->references);
-    return references ? (double)sum(counters->misses) / (double)references : 0;
+    uint64_t references = reference_kinds_sum(counters->references);
+    return references ? (double)reference_kinds_sum(counters->misses) / (double)references : 0;
 }
 
 static const struct table_column columns[] = {{"LINE", "line", TABLE_COUNT},
@@ -62,8 +57,8 @@ static void fill_row(void *argument, size_t number, struct table_cell *cells)
         cells[4 + kind].number = counters->references[kind];
         cells[8 + kind].number = counters->misses[kind];
     }
-    cells[7].number = sum(counters->references);
-    cells[11].number = sum(counters->misses);
+    cells[7].number = reference_kinds_sum(counters->references);
+    cells[11].number = reference_kinds_sum(counters->misses);
     cells[12] = (struct table_cell){.real = ratio(counters), .none = cells[7].number == 0};
     cells[13].number = counters->fill_bytes;
     cells[14].number = counters->write_backs;

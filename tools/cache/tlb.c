@@ -24,9 +24,10 @@ static enum tlb_pages pages_of(const struct tlb_settings *settings, uint32_t add
     return settings->pages;
 }
 
-static int put_some(struct tlb *tlb, const struct record *records, size_t count,
+static int put_some(void *context, const struct record *records, size_t count,
                     struct bt_error *error)
 {
+    struct tlb *tlb = context;
     int result = 0;
     for (size_t begin = 0, end; begin < count && result == 0; begin = end) {
         size_t taken = 0;
@@ -47,11 +48,19 @@ static int put_some(struct tlb *tlb, const struct record *records, size_t count,
     return result;
 }
 
+static int end_warm_up(void *context, struct bt_error *error)
+{
+    const struct tlb *tlb = context;
+    (void)error;
+    for (unsigned pages = 0; pages < TLB_PAGES; pages++)
+        hierarchy_reset_counters(tlb->buffers[pages]);
+    return 0;
+}
+
 static int put(struct sink *sink, const struct batch *batch, struct bt_error *error)
 {
+    static const struct phase_operations phases = {put_some, end_warm_up};
     struct tlb *tlb = (struct tlb *)sink;
-    uint64_t tick = batch->first_tick;
-    int result = 0;
     if (batch->count > tlb->run_capacity) {
         struct record *larger = realloc(tlb->run, batch->count * sizeof *larger);
         if (!larger)
@@ -59,27 +68,10 @@ static int put(struct sink *sink, const struct batch *batch, struct bt_error *er
         tlb->run = larger;
         tlb->run_capacity = batch->count;
     }
-    for (size_t done = 0; done < batch->count && result == 0;) {
-        const size_t some = phases_take(&tlb->phases, batch, done, &tick);
-        result = put_some(tlb, batch->records + done, some, error);
-        done += some;
-        if (result == 0 && done < batch->count) {
-            for (unsigned pages = 0; pages < TLB_PAGES; pages++)
-                hierarchy_reset_counters(tlb->buffers[pages]);
-            phases_next(&tlb->phases, tick);
-        }
-    }
-    return result;
+    return phases_divide(&tlb->phases, batch, &phases, tlb, error);
 }
 
-static int close_nothing(struct sink *sink, struct bt_error *error)
-{
-    (void)sink;
-    (void)error;
-    return 0;
-}
-
-static const struct sink_operations operations = {put, close_nothing};
+static const struct sink_operations operations = {put, sink_close_nothing};
 
 /* A buffer with room for all pages of the address space never evicts any, whatever its ways. */
 static struct cache_settings buffer_settings(const struct tlb_array *array, enum tlb_pages pages)
@@ -154,10 +146,8 @@ struct tlb_counters tlb_counters_of(const struct tlb *tlb, enum tlb_buffer buffe
     for (unsigned processor = 0; processor < CACHE_PROCESSORS; processor++) {
         const struct cache_counters counters =
             hierarchy_cache_counters(tlb->buffers[pages], level, (uint8_t)processor, side);
-        for (unsigned kind = 0; kind < REFERENCE_KINDS; kind++) {
-            sum.references += counters.references[kind];
-            sum.misses += counters.misses[kind];
-        }
+        sum.references += reference_kinds_sum(counters.references);
+        sum.misses += reference_kinds_sum(counters.misses);
     }
     return sum;
 }

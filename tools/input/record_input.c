@@ -275,8 +275,9 @@ static int read_next(struct record_input *input, struct slot *slot)
     for (;;) {
         if (input->met.code != 0)
             return take_met(input, slot);
+        slot->batch.capacity = CAPTURE_BLOCK_RECORDS;
         if (input->selection && record_selection_held(input->selection, &slot->batch))
-            return select_records(input, slot);
+            return 1;
         if (input->left == 0)
             return 0;
         bool open = input->trace.source && !input->at_end;

@@ -1,8 +1,7 @@
 #include "tools/input/record_selection.h"
 
-#include "formats/base/grow.h"
 #include "formats/base/quantity.h"
-#include "formats/record/expression.h"
+#include "formats/record/batch_filter.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +12,7 @@ struct record_selection {
     struct expression *expression; /* NULL: every record */
     struct time_range range;
     uint64_t first_tick, last_tick; /* of the range */
-    uint64_t removed;               /* records that did not match, so far */
-    uint32_t time;                  /* of those since the last one that did */
-    uint64_t *selected;             /* bits of a batch */
-    size_t selected_capacity;
-    struct batch held; /* count 0: nothing; owns its records, of which `capacity` have room */
+    struct batch_filter filter;     /* with that expression */
 };
 
 /* --- ranges --- */
@@ -86,6 +81,7 @@ struct record_selection *record_selection_new(const char *filter, const struct t
         record_selection_free(selection);
         return NULL;
     }
+    selection->filter.expression = selection->expression;
     return selection;
 }
 
@@ -94,8 +90,7 @@ void record_selection_free(struct record_selection *selection)
     if (!selection)
         return;
     expression_free(selection->expression);
-    free(selection->selected);
-    free(selection->held.records);
+    batch_filter_clear(&selection->filter);
     free(selection);
 }
 
@@ -161,91 +156,13 @@ size_t record_selection_trim(const struct record_selection *selection, struct ba
     return before;
 }
 
-static uint32_t add_time(uint32_t a, uint32_t b)
-{
-    return a < UINT32_MAX - b ? a + b : UINT32_MAX;
-}
-
-/* Holds the records from `from` on; tick is that of the first of them. */
-static int hold(struct record_selection *selection, const struct batch *batch, size_t from,
-                uint64_t tick, struct bt_error *error)
-{
-    struct batch *held = &selection->held;
-    const size_t count = batch->count - from;
-    struct record *records = held->records;
-    if (count > held->capacity) {
-        records = realloc(records, count * sizeof *records);
-        if (!records)
-            return bt_fail(error, BT_MEMORY, "no memory for a filter");
-        held->capacity = count;
-    }
-    memcpy(records, batch->records + from, count * sizeof *records);
-    *held = (struct batch){.records = records,
-                           .capacity = held->capacity,
-                           .count = count,
-                           .first_index = batch->first_index + from,
-                           .first_tick = tick,
-                           .last_tick = batch->last_tick,
-                           .parts = batch->parts,
-                           .events = batch->events,
-                           .host_time_ns = batch->host_time_ns};
-    return 0;
-}
-
 int record_selection_apply(struct record_selection *selection, struct batch *batch,
                            struct bt_error *error)
 {
-    struct record *records = batch->records;
-    uint64_t tick = batch->first_tick, first_tick = tick, last_tick = tick;
-    size_t kept = 0, i = 0;
-    if (!selection->expression)
-        return 0;
-    uint64_t *selected = grow_array(selection->selected, &selection->selected_capacity,
-                                    batch->count / 64 + 1, sizeof *selected);
-    if (!selected)
-        return bt_fail(error, BT_MEMORY, "no memory for a filter");
-    selection->selected = selected;
-    if (expression_select(selection->expression, batch, batch->first_index, selected) ==
-            batch->count &&
-        selection->time == 0) {
-        batch->first_index -= selection->removed;
-        return 0;
-    }
-    for (; i < batch->count; i++) {
-        const uint32_t time = add_time(selection->time, records[i].time);
-        tick += i ? records[i].time : 0;
-        if (!(selected[i / 64] >> i % 64 & 1)) {
-            selection->time = time;
-            continue;
-        }
-        if (kept > 0 && time == UINT32_MAX) { /* only a batch's first tick says how long that was */
-            if (hold(selection, batch, i, tick, error) < 0)
-                return error->code;
-            break;
-        }
-        first_tick = kept ? first_tick : tick;
-        last_tick = tick;
-        records[kept] = records[i];
-        records[kept++].time = time;
-        selection->time = 0;
-    }
-    batch->first_index -= selection->removed;
-    selection->removed += i - kept;
-    batch->count = kept;
-    batch->first_tick = first_tick;
-    batch->last_tick = last_tick;
-    return 0;
+    return selection->expression ? batch_filter_put(&selection->filter, batch, error) : 0;
 }
 
 bool record_selection_held(struct record_selection *selection, struct batch *batch)
 {
-    struct batch *held = &selection->held;
-    if (held->count == 0)
-        return false;
-    struct record *records = batch->records;
-    memcpy(records, held->records, held->count * sizeof *records);
-    *batch = *held;
-    batch->records = records;
-    held->count = 0;
-    return true;
+    return batch_filter_more(&selection->filter, batch);
 }

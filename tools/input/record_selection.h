@@ -44,14 +44,11 @@ uint64_t record_selection_last_tick(const struct record_selection *selection);
 size_t record_selection_trim(const struct record_selection *selection, struct batch *batch,
                              bool *past);
 
-/*
- * Removes records that do not match. A time that does not fit into a record ends the batch: the
- * rest is held, and record_selection_held moves it to the next batch. 0 or BT_MEMORY.
- */
+/* Removes records that do not match, as batch_filter_put. 0 or BT_MEMORY. */
 int record_selection_apply(struct record_selection *selection, struct batch *batch,
                            struct bt_error *error);
 
-/* Moves the held records to the batch, which has room for them. False: there are none. */
+/* Moves matching records that a batch was too short for to the next batch, as batch_filter_more. */
 bool record_selection_held(struct record_selection *selection, struct batch *batch);
 
 #endif

@@ -1,6 +1,7 @@
 #include "capture/settings_text.h"
 
 #include "capture/rules.h"
+#include "formats/base/extent.h"
 #include "formats/base/quantity.h"
 #include "formats/record/expression.h"
 
@@ -120,19 +121,27 @@ int settings_text_queue(struct capture_settings *settings, const char *text, str
     return result;
 }
 
-int settings_text_extent(uint64_t *records, int64_t *ns, const char *text, struct bt_error *error)
+static int parse_extent(uint64_t *records, uint64_t *ticks, int64_t *ns, const char *text,
+                        struct bt_error *error)
 {
-    *records = 0;
-    *ns = 0;
-    if (quantity_count(records, text, NULL) == 0)
-        return 0;
-    *records = 0;
-    if (quantity_duration(ns, text, NULL) == 0 && *ns >= 0)
-        return 0;
-    return bt_fail(error, BT_USAGE,
-                   "\"%.40s\" is neither a number of records such as 10000 or 10K nor a time such "
-                   "as 5ms",
-                   text);
+    struct extent extent;
+    if (extent_parse_or_zero(&extent, text, error) < 0)
+        return BT_USAGE;
+    *records = extent.unit == EXTENT_REQUESTS ? extent.length : 0;
+    *ticks = extent.unit == EXTENT_TICKS ? extent.length : 0;
+    *ns = extent.unit == EXTENT_TIME ? (int64_t)extent.length : 0;
+    return 0;
+}
+
+int settings_text_pre(struct trigger_settings *trigger, const char *text, struct bt_error *error)
+{
+    return parse_extent(&trigger->pre_records, &trigger->pre_ticks, &trigger->pre_ns, text, error);
+}
+
+int settings_text_post(struct trigger_settings *trigger, const char *text, struct bt_error *error)
+{
+    return parse_extent(&trigger->post_records, &trigger->post_ticks, &trigger->post_ns, text,
+                        error);
 }
 
 int settings_text_trigger(char out[TRIGGER_TEXT_BYTES], const char *text, struct bt_error *error)

@@ -26,8 +26,9 @@ int settings_text_disk_full(struct capture_settings *settings, const char *text,
 int settings_text_reconnect(struct session_settings *settings, const char *text,
                             struct bt_error *error);
 
-/* A number of records or a time, in one of the two. 0, or BT_USAGE. */
-int settings_text_extent(uint64_t *records, int64_t *ns, const char *text, struct bt_error *error);
+/* What is kept before and after a match: a number of records, a time or ticks. 0, or BT_USAGE. */
+int settings_text_pre(struct trigger_settings *trigger, const char *text, struct bt_error *error);
+int settings_text_post(struct trigger_settings *trigger, const char *text, struct bt_error *error);
 
 /* Copies an expression of a trigger. 0, or BT_USAGE. */
 int settings_text_trigger(char out[TRIGGER_TEXT_BYTES], const char *text, struct bt_error *error);

@@ -80,8 +80,8 @@ static int check_expression(const char *name, const char *text, struct bt_error 
 
 int trigger_check(const struct trigger_settings *settings, struct bt_error *error)
 {
-    bool pre = settings->pre_records || settings->pre_ns;
-    bool post = settings->post_records || settings->post_ns;
+    bool pre = settings->pre_records || settings->pre_ticks || settings->pre_ns;
+    bool post = settings->post_records || settings->post_ticks || settings->post_ns;
     if (pre && !settings->trigger[0])
         return bt_fail(error, BT_USAGE, "records before a match need a trigger");
     if (post && !settings->trigger[0] && !settings->stop_on[0])
@@ -97,9 +97,10 @@ int trigger_check(const struct trigger_settings *settings, struct bt_error *erro
 static uint64_t kept_records(const struct trigger_settings *settings)
 {
     uint64_t ring = settings->ring_bytes / RECORD_BYTES;
-    if (settings->pre_ns && !ring)
+    bool time = settings->pre_ns || settings->pre_ticks;
+    if (time && !ring)
         ring = TRIGGER_RING_BYTES / RECORD_BYTES;
-    if (settings->pre_ns || (ring && ring > settings->pre_records))
+    if (time || (ring && ring > settings->pre_records))
         return ring;
     return settings->pre_records;
 }
@@ -636,16 +637,15 @@ static void trigger_close(struct source *source)
     free(self);
 }
 
-/* The ticks of a time; 0 for 0. BT_USAGE if the clock is unknown. */
+/* The ticks of a time, 0 for 0, if there is one. BT_USAGE if the clock is unknown. */
 static int ticks_of(uint64_t *ticks, int64_t ns, uint64_t clock_hz, struct bt_error *error)
 {
-    *ticks = 0;
     if (ns == 0)
         return 0;
     if (clock_hz == 0)
         return bt_fail(error, BT_USAGE,
-                       "the clock of this capture is unknown: give a number of records before or "
-                       "after a match, not a time");
+                       "the clock of this capture is unknown: give a number of records or ticks "
+                       "before or after a match, not a time");
     double exact = (double)ns * 1e-9 * (double)clock_hz;
     *ticks = exact < 1 ? 1 : exact < 1e18 ? (uint64_t)exact : (uint64_t)1e18;
     return 0;
@@ -664,6 +664,8 @@ static int prepare(struct trigger_source *self, struct bt_error *error)
 {
     const struct trigger_settings *settings = &self->settings;
     uint64_t clock_hz = self->info.clock_hz;
+    self->pre_ticks = settings->pre_ticks;
+    self->post_ticks = settings->post_ticks;
     int result = ticks_of(&self->pre_ticks, settings->pre_ns, clock_hz, error);
     if (result == 0)
         result = ticks_of(&self->post_ticks, settings->post_ns, clock_hz, error);

@@ -18,9 +18,11 @@ struct trigger_settings {
     char trigger[TRIGGER_TEXT_BYTES]; /* expression of doc/filter.md; empty: none */
     char stop_on[TRIGGER_TEXT_BYTES]; /* a match ends the capture after its window; empty: none */
     uint64_t pre_records, post_records;
-    int64_t pre_ns, post_ns; /* not 0: instead of records */
+    uint64_t pre_ticks, post_ticks; /* not 0: instead of records */
+    int64_t pre_ns, post_ns;        /* likewise */
     uint64_t ring_bytes; /* size of the buffer; without a trigger: keep records only for snapshots.
-                            0: as much as pre_records needs, or TRIGGER_RING_BYTES with pre_ns */
+                            0: as much as pre_records needs, or TRIGGER_RING_BYTES with
+                            pre_ticks or pre_ns */
 };
 #define TRIGGER_RING_BYTES ((uint64_t)64 << 20)
 #define TRIGGER_RING_MAX   ((uint64_t)16 << 30)

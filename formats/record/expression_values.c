@@ -1,8 +1,8 @@
 /* The values of a comparison, by field. */
 #include "formats/record/expression_parser_internal.h"
 
+#include "formats/base/extent.h"
 #include "formats/base/grow.h"
-#include "formats/base/quantity.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -293,19 +293,6 @@ static size_t number_length(const char *at)
     return length;
 }
 
-/* How many ticks the unit is: 1 of "ticks", a million of "Mticks"; 0: it is another unit. */
-static uint64_t unit_in_ticks(const char *unit, size_t length)
-{
-    static const char prefixes[] = "kMGT";
-    uint64_t ticks = 1;
-    for (size_t i = 0; length > 5 && i < sizeof prefixes - 1; i++) {
-        ticks *= 1000;
-        if (strncasecmp(unit, prefixes + i, 1) == 0)
-            return length == 6 && strncasecmp(unit + 1, "ticks", 5) == 0 ? ticks : 0;
-    }
-    return (length == 4 || length == 5) && strncasecmp(unit, "ticks", length) == 0;
-}
-
 /* A number with its unit; unit_else: the unit if it has none, may be "". */
 static int take_time(struct expression_parser *parser, const char *unit_else, uint64_t *time,
                      bool *ns)
@@ -316,26 +303,17 @@ static int take_time(struct expression_parser *parser, const char *unit_else, ui
     const char *unit = own_unit ? at + length : unit_else;
     const size_t unit_length = own_unit ? own_unit : strlen(unit_else);
     const bool zero = length > 0 && strspn(at, "0") == length && unit_length == 0;
-    const uint64_t ticks = unit_in_ticks(unit, unit_length);
-    char text[48]; /* for the functions that read a number and nothing else */
-    int64_t nanoseconds = 0;
-    int result = BT_USAGE;
-    if (length > 0 && length + unit_length < sizeof text) {
-        snprintf(text, sizeof text, "%.*s%.*s", (int)length, at, ticks ? 0 : (int)unit_length,
-                 unit);
-        struct expression_parser inner = {.text = text, .at = text};
-        if (ticks || zero)
-            result = expression_number(&inner, UINT64_MAX, "", time);
-        else if (unit_length > 0)
-            result = quantity_duration(&nanoseconds, text, NULL);
-        if (ticks && (*inner.at != '\0' || /* a point */
-                      (result == 0 && __builtin_mul_overflow(*time, ticks, time))))
-            result = BT_USAGE;
+    char text[48];
+    struct extent extent = {.unit = EXTENT_TICKS};
+    int result = zero ? 0 : BT_USAGE;
+    if (length > 0 && unit_length > 0 && length + unit_length < sizeof text) {
+        snprintf(text, sizeof text, "%.*s%.*s", (int)length, at, (int)unit_length, unit);
+        result = extent_parse_time(&extent, text, NULL);
     }
     if (result < 0)
         return expression_expected(parser, values_of(FIELD_TIME));
-    *ns = !ticks && !zero;
-    *time = *ns ? (uint64_t)nanoseconds : *time;
+    *ns = extent.unit == EXTENT_TIME;
+    *time = extent.length;
     parser->at = at + length + own_unit;
     return 0;
 }

@@ -93,8 +93,27 @@ static void test_reconnect(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "never, forever or a time"));
 }
 
-static const struct test_case cases[] = {
-    {"rotation rules", test_rotate},  {"stop rules", test_stop},
-    {"refused rules", test_refused},  {"a full disk", test_disk_full},
-    {"reconnecting", test_reconnect}, {NULL, NULL}};
+static void test_windows(void)
+{
+    struct trigger_settings trigger = {.pre_records = 7};
+    struct bt_error error;
+    CU_ASSERT_EQUAL(settings_text_pre(&trigger, "10K", &error), 0);
+    CU_ASSERT_EQUAL(settings_text_post(&trigger, "5ms", &error), 0);
+    CU_ASSERT(trigger.pre_records == 10000 && trigger.pre_ticks == 0 && trigger.pre_ns == 0);
+    CU_ASSERT(trigger.post_records == 0 && trigger.post_ticks == 0 && trigger.post_ns == 5000000);
+    CU_ASSERT_EQUAL(settings_text_pre(&trigger, "2kticks", &error), 0);
+    CU_ASSERT(trigger.pre_records == 0 && trigger.pre_ticks == 2000 && trigger.pre_ns == 0);
+    CU_ASSERT_EQUAL(settings_text_post(&trigger, "0", &error), 0);
+    CU_ASSERT(trigger.post_records == 0 && trigger.post_ticks == 0 && trigger.post_ns == 0);
+    CU_ASSERT_EQUAL(settings_text_pre(&trigger, "many", &error), BT_USAGE);
+    CU_ASSERT(trigger.pre_ticks == 2000);
+}
+
+static const struct test_case cases[] = {{"rotation rules", test_rotate},
+                                         {"stop rules", test_stop},
+                                         {"refused rules", test_refused},
+                                         {"a full disk", test_disk_full},
+                                         {"reconnecting", test_reconnect},
+                                         {"around a match", test_windows},
+                                         {NULL, NULL}};
 TEST_SUITE(settings_text, cases)

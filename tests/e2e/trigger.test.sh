@@ -49,6 +49,9 @@ awk -F, '{ tick[NR] = $2; if ($4 == "SHUTDOWN") at[++n] = $2 }
 bustap dump --csv time/t_* | tail -n +2 | cut -d, -f 2 >got
 cmp wanted got
 bustap verify time/t_* >verdict || { cat verdict; exit 1; }
+# in ticks of the board's clock of 100 MHz
+bustap capture -q --board $board -o ticks/t --trigger type=SHUTDOWN --pre 1kticks --post 500ticks
+bustap dump --csv ticks/t_* | tail -n +2 | cut -d, -f 2 | cmp wanted -
 
 # a stop: all records up to the match and after it, and the same with a buffer
 bustap capture --board $board -o stop/s --stop-on type=SHUTDOWN --post 10 2>err
@@ -90,6 +93,6 @@ usage() {
     bustap capture --board $board -o none/n "${@:2}" 2>err || status=$?
     [ "$status" -eq 2 ] && grep -q -e "$1" err || { cat err; exit 1; }
 }
-usage 'neither a number of records' --trigger type=FETCH --pre many
+usage 'neither a time (10ms), nor a number of requests' --trigger type=FETCH --pre many
 usage 'expected a request type' --trigger type=NONSENSE
 usage 'each window is a file' --trigger type=FETCH --rotate time=1s

@@ -2,8 +2,8 @@
 #ifndef TOOLS_CACHE_PHASES_H
 #define TOOLS_CACHE_PHASES_H
 
+#include "formats/base/extent.h"
 #include "formats/record/batch.h"
-#include "tools/input/extent.h"
 
 #include <stdbool.h>
 

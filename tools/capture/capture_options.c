@@ -82,12 +82,10 @@ int capture_option_stop_on(void *settings, const char *argument, struct bt_error
 
 int capture_option_pre(void *settings, const char *argument, struct bt_error *error)
 {
-    struct trigger_settings *trigger = &((struct capture_settings *)settings)->trigger;
-    return settings_text_extent(&trigger->pre_records, &trigger->pre_ns, argument, error);
+    return settings_text_pre(&((struct capture_settings *)settings)->trigger, argument, error);
 }
 
 int capture_option_post(void *settings, const char *argument, struct bt_error *error)
 {
-    struct trigger_settings *trigger = &((struct capture_settings *)settings)->trigger;
-    return settings_text_extent(&trigger->post_records, &trigger->post_ns, argument, error);
+    return settings_text_post(&((struct capture_settings *)settings)->trigger, argument, error);
 }

@@ -1,6 +1,5 @@
 #include "tools/input/record_selection.h"
 
-#include "formats/base/quantity.h"
 #include "formats/record/batch_filter.h"
 
 #include <stdlib.h>
@@ -17,53 +16,44 @@ struct record_selection {
 
 /* --- ranges --- */
 
-/* One end of a range; an empty one keeps *value. */
-static int parse_end(uint64_t *value, bool *is_ticks, const char *text, struct bt_error *error)
+/* One end of a range, which may be empty. */
+static int parse_end(struct extent *end, const char *text, struct bt_error *error)
 {
-    static const char tail[] = "ticks";
-    const size_t size = strlen(text), tail_size = sizeof tail - 1;
-    char word[WORD_BYTES];
-    int64_t nanoseconds;
-    if (size == 0)
-        return 0;
-    *is_ticks = size > tail_size && strcmp(text + size - tail_size, tail) == 0;
-    if (*is_ticks) {
-        memcpy(word, text, size - tail_size);
-        word[size - tail_size] = '\0';
-        return quantity_count(value, word, error);
-    }
-    const int result = quantity_duration(&nanoseconds, text, error);
-    if (result == 0 && nanoseconds < 0)
-        return bt_fail(error, BT_USAGE, "'%.40s' is before the beginning", text);
-    if (result == 0)
-        *value = (uint64_t)nanoseconds;
-    return result;
+    *end = (struct extent){.unit = EXTENT_NONE};
+    return *text ? extent_parse_time(end, text, error) : 0;
 }
 
 int time_range_parse(struct time_range *range, const char *text, struct bt_error *error)
 {
     const char *dots = strstr(text, "..");
     char from[WORD_BYTES];
-    *range = (struct time_range){.text = text, .given = true, .to = UINT64_MAX};
-    if (!dots || dots - text >= WORD_BYTES || strlen(dots + 2) >= WORD_BYTES || strlen(text) == 2)
+    *range = (struct time_range){.text = text, .given = true};
+    if (!dots || dots - text >= WORD_BYTES || strlen(text) == 2)
         return bt_fail(error, BT_USAGE,
                        "'%.40s' is no range of time: 1s..2s is one, and 10ms.. or ..1Mticks", text);
     memcpy(from, text, (size_t)(dots - text));
     from[dots - text] = '\0';
-    if (parse_end(&range->from, &range->from_is_ticks, from, error) < 0 ||
-        parse_end(&range->to, &range->to_is_ticks, dots + 2, error) < 0)
+    if (parse_end(&range->from, from, error) < 0 || parse_end(&range->to, dots + 2, error) < 0)
         return error->code;
-    if (range->from > range->to && range->from_is_ticks == range->to_is_ticks)
+    if (range->from.unit == range->to.unit && range->from.length > range->to.length)
         return bt_fail(error, BT_USAGE, "'%.40s' ends before it begins", text);
     return 0;
 }
 
-static uint64_t in_ticks(uint64_t value, bool is_ticks, uint64_t clock_hz)
+/* The tick of an end; `open`: of one that is not given. */
+static uint64_t in_ticks(const struct extent *end, uint64_t open, uint64_t clock_hz)
 {
-    if (is_ticks || value == 0 || value == UINT64_MAX)
-        return value;
-    const long double ticks = (long double)value * (long double)clock_hz / 1e9L;
+    if (end->unit == EXTENT_NONE)
+        return open;
+    if (end->unit == EXTENT_TICKS)
+        return end->length;
+    const long double ticks = (long double)end->length * (long double)clock_hz / 1e9L;
     return ticks < 0x1p63L ? (uint64_t)(ticks + 0.5L) : UINT64_MAX;
+}
+
+static bool needs_clock(const struct extent *end)
+{
+    return end->unit == EXTENT_TIME && end->length > 0;
 }
 
 /* --- selections --- */
@@ -98,14 +88,11 @@ int record_selection_clock(struct record_selection *selection, uint64_t clock_hz
                            struct bt_error *error)
 {
     const struct time_range *range = &selection->range;
-    const bool needs = range->given && ((range->from > 0 && !range->from_is_ticks) ||
-                                        (range->to < UINT64_MAX && !range->to_is_ticks));
-    if (needs && clock_hz == 0)
+    if (clock_hz == 0 && (needs_clock(&range->from) || needs_clock(&range->to)))
         return bt_fail(error, BT_USAGE,
                        "the trace does not specify its clock: give --time in ticks");
-    selection->first_tick = in_ticks(range->from, range->from_is_ticks, clock_hz);
-    selection->last_tick =
-        range->given ? in_ticks(range->to, range->to_is_ticks, clock_hz) : UINT64_MAX;
+    selection->first_tick = in_ticks(&range->from, 0, clock_hz);
+    selection->last_tick = in_ticks(&range->to, UINT64_MAX, clock_hz);
     return selection->expression ? expression_clock(selection->expression, clock_hz, error) : 0;
 }
 

@@ -5,16 +5,15 @@
 #ifndef TOOLS_INPUT_RECORD_SELECTION_H
 #define TOOLS_INPUT_RECORD_SELECTION_H
 
-#include "formats/base/error.h"
+#include "formats/base/extent.h"
 #include "formats/record/batch.h"
 
-/* A part of a trace: times or ticks since tick 0, both included. All zero: the whole trace. */
+/* A part of a trace, in times or ticks since tick 0, both ends included. All zero: the whole trace.
+ */
 struct time_range {
     const char *text; /* as parsed; NULL: the whole trace */
     bool given;
-    bool from_is_ticks, to_is_ticks; /* false: nanoseconds */
-    uint64_t from;                   /* 0: from the beginning */
-    uint64_t to;                     /* UINT64_MAX: to the end */
+    struct extent from, to; /* EXTENT_NONE: from the beginning, to the end */
 };
 
 /* "1s..2s", "10ms..", "..1Mticks"; text must outlive the range. 0 or BT_USAGE. */

@@ -1,6 +1,6 @@
 #include "tools/mrc/job.h"
 
-#include "tools/input/extent.h"
+#include "formats/base/extent.h"
 
 #include <pthread.h>
 #include <stdlib.h>

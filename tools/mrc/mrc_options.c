@@ -1,8 +1,8 @@
 #include "tools/mrc/mrc_options.h"
 
+#include "formats/base/extent.h"
 #include "formats/base/power.h"
 #include "formats/base/quantity.h"
-#include "tools/input/extent.h"
 #include "tools/mrc/sample.h"
 
 #include <math.h>

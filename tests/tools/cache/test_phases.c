@@ -87,28 +87,6 @@ static void test_twin(void)
     }
 }
 
-static void test_extents(void)
-{
-    struct extent extent;
-    struct bt_error error;
-    CU_ASSERT_EQUAL(extent_parse(&extent, "10ms", &error), 0);
-    CU_ASSERT(extent.unit == EXTENT_TIME && extent.length == 10000000);
-    CU_ASSERT_EQUAL(extent_in_ticks(&extent, 0, &error), BT_USAGE);
-    CU_ASSERT_EQUAL(extent_in_ticks(&extent, 66000000, &error), 0);
-    CU_ASSERT(extent.unit == EXTENT_TICKS && extent.length == 660000);
-    CU_ASSERT_EQUAL(extent_parse(&extent, "20us", &error), 0);
-    CU_ASSERT_EQUAL(extent_in_ticks(&extent, 1000, &error), 0);
-    CU_ASSERT(extent.unit == EXTENT_TICKS && extent.length == 1); /* at least one */
-    CU_ASSERT_EQUAL(extent_parse(&extent, "5M", &error), 0);
-    CU_ASSERT(extent.unit == EXTENT_REQUESTS && extent.length == 5000000);
-    CU_ASSERT_EQUAL(extent_parse(&extent, "3kticks", &error), 0);
-    CU_ASSERT(extent.unit == EXTENT_TICKS && extent.length == 3000);
-    CU_ASSERT_EQUAL(extent_in_ticks(&extent, 0, &error), 0);
-    static const char *const wrong[] = {"", "0", "ticks", "0ticks", "0s", "-1", "x", "10msticks"};
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        CU_ASSERT_EQUAL(extent_parse(&extent, wrong[i], &error), BT_USAGE);
-}
-
-static const struct test_case cases[] = {
-    {"records belong to one phase each", test_twin}, {"extents", test_extents}, {NULL, NULL}};
+static const struct test_case cases[] = {{"records belong to one phase each", test_twin},
+                                         {NULL, NULL}};
 TEST_SUITE(cache_phases, cases)

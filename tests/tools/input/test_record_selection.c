@@ -58,20 +58,19 @@ static void check(bool filtered, uint64_t seed)
     static struct chosen all[RECORDS], expected[RECORDS];
     struct record piece[PIECE];
     uint64_t random = random_seed(seed);
-    struct time_range range = {.given = false, .to = UINT64_MAX};
+    struct time_range range = {.given = false};
     struct bt_error error;
     size_t count = 0, done = 0, cut = 0;
     bool past = false;
     fill(all, &random);
     if (random_one_in(&random, 2))
-        range = (struct time_range){.given = true,
-                                    .from_is_ticks = true,
-                                    .to_is_ticks = true,
-                                    .from = all[random_below(&random, RECORDS)].tick,
-                                    .to = all[random_below(&random, RECORDS)].tick + 1};
+        range =
+            (struct time_range){.given = true,
+                                .from = {EXTENT_TICKS, all[random_below(&random, RECORDS)].tick},
+                                .to = {EXTENT_TICKS, all[random_below(&random, RECORDS)].tick + 1}};
     for (unsigned i = 0; i < RECORDS; i++)
         if ((!filtered || matches(&all[i].record)) &&
-            (!range.given || (all[i].tick >= range.from && all[i].tick <= range.to)))
+            (!range.given || (all[i].tick >= range.from.length && all[i].tick <= range.to.length)))
             expected[count++] = all[i];
     struct record_selection *selection =
         record_selection_new(filtered ? "type=FETCH and processor!=1" : NULL, &range, &error);
@@ -115,7 +114,7 @@ static void test_losses(void)
 {
     struct record records[2] = {{.time = 5}, {.time = 10}};
     const struct time_range range = {
-        .given = true, .from_is_ticks = true, .to_is_ticks = true, .from = 100, .to = 200};
+        .given = true, .from = {EXTENT_TICKS, 100}, .to = {EXTENT_TICKS, 200}};
     struct bt_error error;
     bool past;
     struct record_selection *selection = record_selection_new(NULL, &range, &error);
@@ -141,11 +140,13 @@ static void test_ranges(void)
     struct time_range range;
     struct bt_error error;
     CU_ASSERT_EQUAL(time_range_parse(&range, "10ms..1s", &error), 0);
-    CU_ASSERT(range.from == 10000000 && range.to == 1000000000 && !range.from_is_ticks);
+    CU_ASSERT(range.from.unit == EXTENT_TIME && range.from.length == 10000000);
+    CU_ASSERT(range.to.unit == EXTENT_TIME && range.to.length == 1000000000);
     CU_ASSERT_EQUAL(time_range_parse(&range, "..1Mticks", &error), 0);
-    CU_ASSERT(range.from == 0 && range.to == 1000000 && range.to_is_ticks);
+    CU_ASSERT(range.from.unit == EXTENT_NONE);
+    CU_ASSERT(range.to.unit == EXTENT_TICKS && range.to.length == 1000000);
     CU_ASSERT_EQUAL(time_range_parse(&range, "5us..", &error), 0);
-    CU_ASSERT(range.from == 5000 && range.to == UINT64_MAX);
+    CU_ASSERT(range.from.length == 5000 && range.to.unit == EXTENT_NONE);
     struct record_selection *selection = record_selection_new(NULL, &range, &error);
     CU_ASSERT_EQUAL(record_selection_clock(selection, 0, &error), BT_USAGE);
     CU_ASSERT_EQUAL(record_selection_clock(selection, 66000000, &error), 0);

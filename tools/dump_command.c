@@ -20,6 +20,7 @@
 struct dump_settings {
     bool csv, json;
     struct input_trace_settings reading;
+    struct time_range time;
     uint64_t skip, count;
     struct filter_symbols filter;
 };
@@ -42,7 +43,8 @@ static int take_modules(void *settings, const char *argument, struct bt_error *e
 static const struct option_row dump_options[] = {
     OPTION_CSV_ROW(struct dump_settings, csv),
     OPTION_JSON_LINES_ROW(struct dump_settings, json),
-    {OPTION_COUNT, 0, "skip", "N", "skip the first N records of the files together",
+    RECORD_INPUT_TIME_OPTION(struct dump_settings, time),
+    {OPTION_COUNT, 0, "skip", "N", "of that, skip N records, over all files together",
      offsetof(struct dump_settings, skip), NULL},
     {OPTION_COUNT, 'n', "count", "N", "print N records, then stop",
      offsetof(struct dump_settings, count), NULL},
@@ -263,6 +265,7 @@ static int dump_files(struct dump *dump, const struct dump_settings *settings,
                                             .as_stored = true,
                                             .headers = true,
                                             .report = &dump->report,
+                                            .time = settings->time,
                                             .first = settings->skip,
                                             .count = settings->count};
     input_report_begin(&dump->report, false);

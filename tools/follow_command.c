@@ -6,8 +6,10 @@
 #include "formats/capture/capture_writer.h"
 #include "formats/record/expression.h"
 #include "formats/record/record_text.h"
+#include "tools/common/filter_option.h"
 #include "tools/common/output.h"
 #include "tools/input/capture_follow.h"
+#include "tools/input/record_input.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -23,6 +25,7 @@
 struct follow_settings {
     bool csv, json, raw;
     const char *output;
+    struct time_range time;
     uint64_t skip, count;
     const char *filter;
 };
@@ -34,7 +37,8 @@ static const struct option_row follow_options[] = {
      offsetof(struct follow_settings, raw), NULL},
     {OPTION_FILE, 'o', "output", "OUT", "write a capture file; - is standard output",
      offsetof(struct follow_settings, output), NULL},
-    {OPTION_COUNT, 0, "skip", "N", "skip the first N records",
+    RECORD_INPUT_TIME_OPTION(struct follow_settings, time),
+    {OPTION_COUNT, 0, "skip", "N", "of that, skip the first N records",
      offsetof(struct follow_settings, skip), NULL},
     {OPTION_COUNT, 'n', "count", "N", "read N records, then stop",
      offsetof(struct follow_settings, count), NULL},
@@ -46,9 +50,10 @@ static const struct option_row follow_options[] = {
 struct follow {
     const struct follow_settings *settings;
     struct source *source;
-    struct expression *filter; /* NULL: every record */
-    bool clocked;              /* the filter knows the clock */
-    uint64_t *selected;        /* bits of the batch's records */
+    struct expression *filter;          /* NULL: every record */
+    struct record_selection *selection; /* of the time */
+    bool clocked;                       /* filter and selection know the clock */
+    uint64_t *selected;                 /* bits of the batch's records */
     struct batch batch;
     struct output *output;         /* text and raw records */
     int file;                      /* -o */
@@ -103,10 +108,6 @@ static bool is_selected(const struct follow *follow, size_t i)
 static int put_matching(struct follow *follow, const struct batch *batch, struct bt_error *error)
 {
     uint64_t tick = batch->first_tick;
-    if (!follow->clocked &&
-        expression_clock(follow->filter, source_info(follow->source)->clock_hz, error) < 0)
-        return error->code;
-    follow->clocked = true;
     expression_select(follow->filter, batch, batch->first_index, follow->selected);
     for (size_t i = 0; i < batch->count;) {
         struct batch run = {.records = batch->records + i,
@@ -171,24 +172,40 @@ static int end_file(struct follow *follow, struct bt_error *error)
 
 /* --- following ------------------------------------------------------------------------------- */
 
-/* Removes the records to be skipped, and those after the count. */
+static int set_clock(struct follow *follow, struct bt_error *error)
+{
+    const uint64_t clock_hz = source_info(follow->source)->clock_hz;
+    if (follow->clocked)
+        return 0;
+    follow->clocked = true;
+    int result = record_selection_clock(follow->selection, clock_hz, error);
+    if (result == 0 && follow->filter)
+        result = expression_clock(follow->filter, clock_hz, error);
+    return result;
+}
+
+/* Removes the records outside the time, those to be skipped, and those after the count. */
 static void shorten(struct follow *follow, struct batch *batch)
 {
-    size_t skip = follow->skip < batch->count ? (size_t)follow->skip : batch->count;
+    bool past;
+    record_selection_trim(follow->selection, batch, &past);
+    const size_t skip = follow->skip < batch->count ? (size_t)follow->skip : batch->count;
+    if (follow->skip > 0 && batch->count == 0) {
+        batch->lost = (struct loss){.first_tick = 0};
+        batch->gap = (struct gap){.milliseconds = 0};
+    }
+    batch_drop(batch, skip);
     follow->skip -= skip;
-    if (skip > 0 && skip < batch->count)
-        batch->first_tick += records_time(batch->records + 1, skip);
-    batch->records += skip;
-    batch->first_index += skip;
-    batch->count -= skip;
     if (batch->count > follow->left)
-        batch->count = (size_t)follow->left;
-    follow->left -= batch->count;
+        batch_shorten(batch, (size_t)follow->left);
+    follow->left = past ? 0 : follow->left - batch->count;
 }
 
 static int put_batch(struct follow *follow, struct batch *batch, struct bt_error *error)
 {
-    int result;
+    int result = set_clock(follow, error);
+    if (result < 0)
+        return result;
     shorten(follow, batch);
     if (loss_total(&batch->lost) > 0)
         follow->status = STATUS_DATA;
@@ -246,6 +263,9 @@ static int allocate(struct follow *follow, const char *prefix, struct bt_error *
     follow->selected = calloc(follow->batch.capacity / 64 + 1, sizeof(uint64_t));
     if (!follow->batch.records || !follow->selected)
         return bt_fail(error, BT_MEMORY, "no memory for a block of records");
+    follow->selection = record_selection_new(NULL, &settings->time, error);
+    if (!follow->selection)
+        return error->code;
     follow->file = STDOUT_FILENO;
     if (settings->output && strcmp(settings->output, "-") != 0) {
         follow->file = open(settings->output, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -280,6 +300,7 @@ static int run_follow(struct follow *follow, const char *prefix)
     output_free(follow->output);
     free(follow->member);
     free(follow->selected);
+    record_selection_free(follow->selection);
     free(follow->batch.records);
     return follow->status;
 }
@@ -289,8 +310,9 @@ static const char *conflict(const struct follow_settings *settings)
 {
     if (settings->csv + settings->json + settings->raw + (settings->output != NULL) > 1)
         return "--csv, --json, --raw and -o exclude each other";
-    if (settings->output && (settings->filter || settings->skip))
-        return "-o copies all records: -f and --skip are for text and --raw";
+    if (settings->output && (settings->filter || settings->skip || settings->time.given))
+        return "-o copies all records: -f, --time and --skip are for text and --raw; pipe the copy "
+               "to bustap cut";
     bool standard = settings->raw || (settings->output && strcmp(settings->output, "-") == 0);
     if (standard && isatty(STDOUT_FILENO))
         return "binary data is not written to a terminal: redirect it to a file or a pipe";
@@ -311,7 +333,7 @@ static int follow_main(struct invocation *call)
     if (what)
         return command_usage(call, "%s", what);
     struct follow follow = {.settings = &settings, .skip = settings.skip, .left = settings.count};
-    if (settings.filter && expression_parse(&follow.filter, settings.filter, NULL, &error) < 0)
+    if (settings.filter && filter_option_parse(&follow.filter, settings.filter, NULL, &error) < 0)
         return command_usage(call, "%s", error.message);
     status = run_follow(&follow, call->arguments[0]);
     expression_free(follow.filter);

@@ -494,10 +494,19 @@ static int rewind_to_start(struct trace_members *members, struct bt_error *error
     return 0;
 }
 
-/*
- * Passes members without reading their records: up to the one that holds a record, or whose records
- * end at a tick or later.
- */
+/* Whether the data member is the one sought: the first that holds the record or only a loss just
+ * before it, or whose records or loss end at the tick or later. */
+static bool is_sought(const struct trace_members *members, const struct batch *batch,
+                      uint64_t record, bool to_tick, uint64_t tick)
+{
+    if (to_tick)
+        return batch->last_tick >= tick ||
+               (loss_total(&batch->lost) > 0 && batch->lost.last_tick >= tick);
+    return members->ordinal + batch->count > record ||
+           (batch->count == 0 && members->ordinal == record);
+}
+
+/* Passes members without reading their records, up to the one sought. */
 static int pass_members(struct trace_members *members, uint64_t record, bool to_tick, uint64_t tick,
                         struct bt_error *error)
 {
@@ -524,11 +533,11 @@ static int pass_members(struct trace_members *members, uint64_t record, bool to_
             if (to_tick && members->ordinal > 0)
                 return 0; /* another file follows, perhaps of another trace */
             take_description(members, &member);
-        } else if (to_tick && member.batch.last_tick >= tick) {
-            return 0;
-        } else if (!to_tick && members->ordinal + member.batch.count > record) {
-            members->skip = (size_t)(record - members->ordinal);
-            members->ordinal = record;
+        } else if (is_sought(members, &member.batch, record, to_tick, tick)) {
+            if (!to_tick) {
+                members->skip = (size_t)(record - members->ordinal);
+                members->ordinal = record;
+            }
             return 0;
         } else {
             members->ordinal += member.batch.count;

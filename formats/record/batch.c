@@ -67,6 +67,46 @@ bool batch_has_loss_or_gap(const struct batch *batch)
     return loss_total(&batch->lost) > 0 || batch->gap.milliseconds > 0 || batch->gap.chosen;
 }
 
+void batch_drop(struct batch *batch, size_t count)
+{
+    struct record *records = batch->records;
+    if (count == 0 || batch->count == 0)
+        return;
+    if (count > batch->count)
+        count = batch->count;
+    batch->lost = (struct loss){.first_tick = 0};
+    batch->gap = (struct gap){.milliseconds = 0};
+    batch->event = EVENT_NONE;
+    batch->first_index += count;
+    batch->count -= count;
+    if (batch->count == 0) {
+        batch->first_tick = batch->last_tick;
+        batch->parts = 0;
+        return;
+    }
+    batch->first_tick += records_time(records + 1, count);
+    memmove(records, records + count, batch->count * sizeof *records);
+    if (batch->parts > 0) { /* the mark of the first record is the gap before the batch */
+        batch->gap.chosen = records[0].attribute & ATTRIBUTE_PART;
+        records[0].attribute &= (uint8_t)~ATTRIBUTE_PART;
+        batch->parts = (uint32_t)records_parts(records, batch->count);
+    }
+}
+
+void batch_shorten(struct batch *batch, size_t count)
+{
+    if (count >= batch->count)
+        return;
+    batch->count = count;
+    batch->last_tick = batch->first_tick;
+    if (count > 0)
+        batch->last_tick += records_time(batch->records + 1, count - 1);
+    else
+        batch->event = EVENT_NONE;
+    if (batch->parts > 0)
+        batch->parts = (uint32_t)records_parts(batch->records, count);
+}
+
 void batch_clear(struct batch *batch)
 {
     struct record *records = batch->records;

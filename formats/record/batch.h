@@ -78,6 +78,13 @@ struct gap gap_of_ns(int64_t nanoseconds, bool uncounted);
 /* Whether the batch has a loss, or a gap of any kind. */
 bool batch_has_loss_or_gap(const struct batch *batch);
 
+/* Removes the first `count` records of a batch, at most all; if that is one or more, also the loss,
+ * the gap and the event, which are before them. */
+void batch_drop(struct batch *batch, size_t count);
+
+/* Removes the records after the first `count`. */
+void batch_shorten(struct batch *batch, size_t count);
+
 /* Empties a batch, keeping its buffer. */
 void batch_clear(struct batch *batch);
 

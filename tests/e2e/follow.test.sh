@@ -24,6 +24,18 @@ bustap verify copy.byu.gz >verdict || { cat verdict; exit 1; }
 bustap dump --csv copy.byu.gz | cmp - whole.csv
 bustap follow --csv --skip 7 -n 1000 -f 'type=FETCH' run/t >some
 bustap dump --csv --skip 7 -n 1000 -f 'type=FETCH' run/t_* | cmp - some
+bustap follow --csv --time 1ms..5ms --skip 7 -f 'processor=1 and type=FETCH' run/t >some
+bustap dump --csv --time 1ms..5ms --skip 7 -f 'processor=1 and type=FETCH' run/t_* | cmp - some
+[ "$(wc -l <some)" -gt 10 ]
+
+# a running capture: from a time on, and the end at another
+bustap capture -q --board virtual:smp=1 -o run/timed --flush 10ms &
+capture=$!
+timeout 60 bustap follow --csv --time 2ms..4ms run/timed | tail -n +2 >some
+kill "$capture"
+wait "$capture" || true
+[ -s some ]
+awk -F, '$2 < 200000 || $2 > 400000 { exit 1 }' some # 100 MHz
 
 # the newest capture to a prefix; a hole is reported; files that the ring removed are not
 sleep 1

@@ -32,6 +32,13 @@ bustap convert --to csv -f 'type=FETCH and processor!=1' --time 1ms..3ms t_* -o 
 awk -F, 'NR == 1 || ($4 == "FETCH" && $7 != 1 && $2 >= 100000 && $2 <= 300000)' all.csv | cut -d, -f2-7 >expected
 cmp converted expected
 
+# dump: the lines themselves, with their indices and ticks
+bustap dump --csv --time 200kticks..5ms t_* | tail -n +2 >part
+awk -F, 'NR > 1 && $2 >= 200000 && $2 <= 500000' all.csv | cmp - part
+bustap dump --csv --time 2ms.. --skip 100 -n 50 -f processor=1 t_* | tail -n +2 >part
+awk -F, 'NR > 1 && $2 >= 200000 && ++n > 100 && n <= 150 && $7 == 1' all.csv | cmp - part
+[ -s part ]
+
 # several threads, each with a part of the trace
 bustap mrc -j 1 -f type=FETCH --csv t_* >one
 bustap mrc -j 3 -f type=FETCH --csv t_* >three

@@ -181,20 +181,15 @@ static void shift(struct record_input *input, struct batch *batch)
     input->last_tick = batch->last_tick;
 }
 
-/* Removes the records before the first one wanted. */
+/* Removes the records before the first one wanted, and the losses before one that is removed. */
 static void skip_records(struct record_input *input, struct batch *batch)
 {
-    size_t some = input->skip < batch->count ? (size_t)input->skip : batch->count;
-    if (some == 0)
-        return;
-    if (some < batch->count)
-        batch->first_tick += records_time(batch->records + 1, some);
-    batch->count -= some;
-    batch->first_index += some;
-    memmove(batch->records, batch->records + some, batch->count * sizeof *batch->records);
-    batch->lost = (struct loss){.first_tick = 0};
-    batch->gap = (struct gap){.milliseconds = 0};
-    batch->event = EVENT_NONE;
+    const size_t some = input->skip < batch->count ? (size_t)input->skip : batch->count;
+    if (input->skip > 0 && batch->count == 0) {
+        batch->lost = (struct loss){.first_tick = 0};
+        batch->gap = (struct gap){.milliseconds = 0};
+    }
+    batch_drop(batch, some);
     input->skip -= some;
 }
 
@@ -203,8 +198,7 @@ static void limit_records(struct record_input *input, struct batch *batch)
 {
     if (batch->count <= input->left)
         return;
-    batch->count = (size_t)input->left;
-    batch->last_tick = batch->first_tick + records_time(batch->records + 1, batch->count - 1);
+    batch_shorten(batch, (size_t)input->left);
     input->last_tick = batch->last_tick;
 }
 

@@ -41,13 +41,14 @@ struct record_input_settings {
                         read, not seeked over */
 };
 
-/* Option rows of the input; member is a struct record_input_settings. */
+/* Option rows of the input; member is a struct record_input_settings, field its struct time_range,
+ * or another one. */
 #define RECORD_INPUT_FILES_OPTIONS(type, member)                                                   \
     INPUT_TRACE_OPTIONS(type, member.trace), CAPTURES_CONCATENATE_OPTION(type, member.concatenate)
-#define RECORD_INPUT_TIME_OPTION(type, member)                                                     \
+#define RECORD_INPUT_TIME_OPTION(type, field)                                                      \
     {                                                                                              \
         OPTION_CALL, 0, "time", "A..B", "only this time of the trace: 1s..2s, 10ms.., ..1Mticks",  \
-            offsetof(type, member.time), record_input_take_time                                    \
+            offsetof(type, field), record_input_take_time                                          \
     }
 #define RECORD_INPUT_SELECTION_OPTIONS(type, member)                                               \
     {OPTION_CALL,                                                                                  \
@@ -57,7 +58,7 @@ struct record_input_settings {
      "only matching records: 'type=FETCH and processor=0'",                                        \
      offsetof(type, member.filter),                                                                \
      record_input_take_filter},                                                                    \
-        RECORD_INPUT_TIME_OPTION(type, member)
+        RECORD_INPUT_TIME_OPTION(type, member.time)
 #define RECORD_INPUT_OPTIONS(type, member)                                                         \
     RECORD_INPUT_FILES_OPTIONS(type, member), RECORD_INPUT_SELECTION_OPTIONS(type, member)
 

@@ -106,40 +106,43 @@ uint64_t record_selection_last_tick(const struct record_selection *selection)
     return selection->last_tick;
 }
 
+/* How many records of the batch have a tick below `end`. */
+static size_t records_below(const struct batch *batch, uint64_t end)
+{
+    uint64_t tick = batch->first_tick;
+    size_t count = 0;
+    if (batch->count > 0 && batch->last_tick < end)
+        return batch->count;
+    while (count < batch->count && tick < end) {
+        count++;
+        tick += count < batch->count ? batch->records[count].time : 0;
+    }
+    return count;
+}
+
+/* Whether requests that may have been within the range are among those lost. */
+static bool lost_within(const struct record_selection *selection, const struct loss *lost)
+{
+    return lost->first_tick <= selection->last_tick && lost->last_tick >= selection->first_tick;
+}
+
 size_t record_selection_trim(const struct record_selection *selection, struct batch *batch,
                              bool *past)
 {
-    uint64_t tick = batch->first_tick;
-    size_t before = 0;
+    *past = false;
     if (!selection->range.given)
         return 0;
-    while (before < batch->count && tick < selection->first_tick) {
-        before++;
-        tick += before < batch->count ? batch->records[before].time : 0;
-    }
-    if (before > 0) {
-        batch->count -= before;
-        batch->first_index += before;
-        memmove(batch->records, batch->records + before, batch->count * sizeof *batch->records);
-        batch->first_tick = tick;
-        batch->event = EVENT_NONE;
-    }
-    if (before > 0 || tick < selection->first_tick) {
+    const uint64_t last = selection->last_tick;
+    const bool empty = batch->count == 0;
+    const size_t before = records_below(batch, selection->first_tick);
+    batch_drop(batch, before);
+    const size_t kept = last < UINT64_MAX ? records_below(batch, last + 1) : batch->count;
+    *past = kept < batch->count || (empty && batch->first_tick > last);
+    batch_shorten(batch, kept);
+    if (!lost_within(selection, &batch->lost))
         batch->lost = (struct loss){.first_tick = 0};
+    if (empty ? batch->first_tick < selection->first_tick || *past : kept == 0)
         batch->gap = (struct gap){.milliseconds = 0};
-    }
-    size_t kept = 0;
-    for (; kept < batch->count && tick <= selection->last_tick; kept++) {
-        batch->last_tick = tick;
-        tick += kept + 1 < batch->count ? batch->records[kept + 1].time : 0;
-    }
-    *past =
-        kept < batch->count || (batch->count == 0 && before == 0 && tick > selection->last_tick);
-    if (kept == 0 && *past) { /* what was lost before it may lie behind the range */
-        batch->lost = (struct loss){.first_tick = 0};
-        batch->gap = (struct gap){.milliseconds = 0};
-    }
-    batch->count = kept;
     return before;
 }
 

@@ -38,8 +38,9 @@ int record_selection_clock(struct record_selection *selection, uint64_t clock_hz
 uint64_t record_selection_first_tick(const struct record_selection *selection);
 uint64_t record_selection_last_tick(const struct record_selection *selection);
 
-/* Removes the records outside the range from a batch, and a loss before it. Returns how many
- * records before the range it removed; sets *past if the trace has passed the range. */
+/* Removes the records outside the range from a batch, and a loss unless its interval of ticks
+ * overlaps the range. Returns how many records before the range it removed; sets *past if the trace
+ * has passed the range. */
 size_t record_selection_trim(const struct record_selection *selection, struct batch *batch,
                              bool *past);
 

@@ -109,7 +109,7 @@ static void test_twin(void)
     }
 }
 
-/* A loss before the range is not told, one within it is. */
+/* A loss before the range is left out, one that reaches into it is not. */
 static void test_losses(void)
 {
     struct record records[2] = {{.time = 5}, {.time = 10}};
@@ -125,13 +125,21 @@ static void test_losses(void)
     CU_ASSERT(!past && batch.count == 1 && batch.first_tick == 105);
     CU_ASSERT_EQUAL(loss_total(&batch.lost), 0);
     batch = (struct batch){.records = records, .count = 2, .first_tick = 150, .last_tick = 160};
-    batch.lost.count[LOSS_BUS] = 3;
+    batch.lost = (struct loss){.count = {3}, .first_tick = 20, .last_tick = 100};
     CU_ASSERT_EQUAL(record_selection_trim(selection, &batch, &past), 0);
     CU_ASSERT(!past && batch.count == 2 && loss_total(&batch.lost) == 3);
     batch.first_tick = 195;
     batch.last_tick = 205;
     CU_ASSERT_EQUAL(record_selection_trim(selection, &batch, &past), 0);
     CU_ASSERT(past && batch.count == 1 && batch.last_tick == 195);
+    batch = (struct batch){.records = records, .count = 2, .first_tick = 150, .last_tick = 160};
+    batch.lost = (struct loss){.count = {3}, .first_tick = 20, .last_tick = 99};
+    CU_ASSERT_EQUAL(record_selection_trim(selection, &batch, &past), 0);
+    CU_ASSERT(!past && batch.count == 2 && loss_total(&batch.lost) == 0);
+    batch = (struct batch){.records = records, .count = 2, .first_tick = 250, .last_tick = 260};
+    batch.lost = (struct loss){.count = {3}, .first_tick = 199, .last_tick = 249};
+    CU_ASSERT_EQUAL(record_selection_trim(selection, &batch, &past), 0);
+    CU_ASSERT(past && batch.count == 0 && loss_total(&batch.lost) == 3);
     record_selection_free(selection);
 }
 

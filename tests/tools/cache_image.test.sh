@@ -80,6 +80,14 @@ C
     bustap exec -q --quantum 20 -o contend -- ./contend
     bustap cache --classify --lines 1 contend_*.byu.gz >lines.txt
     grep -q ' contended_cells' lines.txt || { cat lines.txt; exit 1; }
+    # who accesses which bytes of it, and where
+    bustap cache --classify --lines 1 --accesses 2 --csv contend_*.byu.gz >accesses.csv
+    for cell in 0 8; do
+        grep -q "^0x[0-9a-f]*,[01],[0-9]*,8,contended_cells,$cell,0,[12][09]..,[12][09]..,[1-9][0-9]*,0,[1-9][0-9]*,0x[0-9a-f]*,work,.*contend.c,6\$" accesses.csv ||
+            { cat accesses.csv; exit 1; }
+    done
+    [ "$(cut -d , -f 2 accesses.csv | sort -u | wc -l)" = 3 ] # a processor each, and the heading
+    grep -Eq ' contended_cells\+0x8 .* work  *[^ ]*contend.c:6$' lines.txt || { cat lines.txt; exit 1; }
     # a list that names a missing file: the counts are there, with a note
     echo "$PWD/gone@0x10000000" >contend.modules
     bustap cache --classify --lines 1 contend_*.byu.gz >lines.txt 2>err

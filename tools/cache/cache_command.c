@@ -14,10 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define IMAGES_MAX    64u
-#define LINES_DEFAULT 10u
-#define ROWS_DEFAULT  20u
-#define NOT_GIVEN     UINT32_MAX
+#define IMAGES_MAX       64u
+#define LINES_DEFAULT    10u
+#define ACCESSES_DEFAULT 10u /* of each line, with --lines */
+#define ROWS_DEFAULT     20u
+#define NOT_GIVEN        UINT32_MAX
 
 struct cache_request {
     struct settings_text text;
@@ -34,11 +35,12 @@ struct cache_request {
     struct extent warm, interval;
     bool swept;
     uint32_t threads;
-    uint64_t lines;
+    uint64_t lines, accesses; /* NOT_GIVEN: the option is absent */
     struct tlb_settings tlb;
     enum attribution_by by;
     uint64_t rows;
     bool with_tlb;
+    bool csv_accesses; /* CSV has the accesses of lines */
     bool csv, json, classify, optimum, no_flush;
 };
 
@@ -184,6 +186,9 @@ static const struct option_row cache_options[] = {
     {OPTION_COUNT, 0, "lines", "N",
      "list the N lines with the most coherence traffic (default: 10)",
      offsetof(struct cache_request, lines), NULL},
+    {OPTION_COUNT, 0, "accesses", "N",
+     "of each line, list the N accesses with the most traffic (default with --lines: 10)",
+     offsetof(struct cache_request, accesses), NULL},
     {OPTION_CALL, 0, "memory-latency", "CYCLES",
      "report average access times; the levels have latency=CYCLES", 0, take_memory_latency},
     {OPTION_CALL, 0, "by", "WHAT instruction symbol source page",
@@ -304,7 +309,9 @@ static int print(const struct cache_request *request, const struct cache_results
                                   .by = request->by,
                                   .rows = (size_t)request->rows,
                                   .clock_hz = study->clock_hz,
-                                  .lines = (size_t)request->lines};
+                                  .lines = (size_t)request->lines,
+                                  .accesses = (size_t)request->accesses,
+                                  .csv_accesses = request->csv_accesses};
     if (results->all_warm)
         print_all_warm(results->warm_records);
     return request->json  ? cache_report_json(&report, error)
@@ -544,6 +551,18 @@ static bool describes_hierarchy(const struct cache_request *request)
     return given;
 }
 
+/* Without --lines, lines are listed without their accesses, which take time to count. */
+static void settle_lines(struct cache_request *request)
+{
+    request->csv_accesses = request->csv && request->accesses != NOT_GIVEN;
+    if (request->accesses == NOT_GIVEN)
+        request->accesses = request->lines == NOT_GIVEN ? 0 : ACCESSES_DEFAULT;
+    if (request->lines == NOT_GIVEN)
+        request->lines = LINES_DEFAULT;
+    request->text.settings.accesses = request->accesses > 0 && request->lines > 0 &&
+                                      !request->swept && request->compared_count == 0;
+}
+
 /* What contradicts what, as a sentence; NULL: nothing. */
 static const char *contradiction(const struct cache_request *request)
 {
@@ -566,6 +585,10 @@ static const char *contradiction(const struct cache_request *request)
                "--sweep, --compare and --csv";
     if (request->by != ATTRIBUTE_BY_NOTHING && (request->swept || request->compared_count > 0))
         return "misses are attributed in one hierarchy: --by excludes --sweep and --compare";
+    if (request->csv && request->accesses != NOT_GIVEN && request->by != ATTRIBUTE_BY_NOTHING)
+        return "CSV is one table: --csv takes --by or --accesses";
+    if (request->accesses != NOT_GIVEN && (request->swept || request->compared_count > 0))
+        return "accesses are counted in one hierarchy: --accesses excludes --sweep and --compare";
     if (request->compared_count == 0)
         return NULL;
     if (request->swept || intervals || request->image_count > 0 || request->modules)
@@ -581,7 +604,8 @@ static int cache_main(struct invocation *call)
 {
     struct cache_request request = {.input = {.quiet_output = true, .count = UINT64_MAX},
                                     .tlb = tlb_settings_default(),
-                                    .lines = LINES_DEFAULT,
+                                    .lines = NOT_GIVEN,
+                                    .accesses = NOT_GIVEN,
                                     .rows = ROWS_DEFAULT,
                                     .threads = NOT_GIVEN};
     struct bt_error error;
@@ -597,6 +621,7 @@ static int cache_main(struct invocation *call)
     request.text.settings.classify |= request.classify;
     request.text.settings.optimum |= request.optimum;
     request.text.settings.no_flush |= request.no_flush;
+    settle_lines(&request);
     if (request.swept) /* the only level, if no level is given */
         request.text.given[request.axes.level] = true;
     if (settings_text_end(&request.text, &error) < 0)

@@ -1,6 +1,7 @@
 #include "tools/cache/cache_report.h"
 
 #include "tools/cache/access_time.h"
+#include "tools/cache/cache_report_accesses.h"
 #include "tools/cache/cache_report_attribution.h"
 #include "tools/cache/cache_report_intervals.h"
 #include "tools/cache/cache_report_tables.h"
@@ -82,13 +83,47 @@ static void print_table(struct cache_report_table *made, FILE *out)
     table_print(&made->table, out);
 }
 
+/* All tables of a report. */
+struct made_report {
+    struct cache_report_tables tables;
+    struct attribution_report *attribution;
+    struct accesses_report *accesses;
+};
+
+static void report_clear(struct made_report *made)
+{
+    accesses_report_free(made->accesses);
+    attribution_report_free(made->attribution);
+    cache_report_tables_free(&made->tables);
+}
+
+static int report_make(struct made_report *made, const struct cache_report *report,
+                       struct bt_error *error)
+{
+    *made = (struct made_report){.attribution = NULL};
+    int result = cache_report_tables_new(&made->tables, report, error);
+    if (result < 0)
+        return result;
+    result = attribution_report_new(&made->attribution, report, error);
+    if (result == 0)
+        result = accesses_report_new(&made->accesses, &made->tables, error);
+    if (result < 0)
+        report_clear(made);
+    else
+        accesses_report_note(report, stderr);
+    return result;
+}
+
 /* The tables beside those of the caches. */
-static void print_more(const struct cache_report *report,
-                       const struct attribution_report *attribution, FILE *out)
+static void print_more(const struct cache_report *report, const struct made_report *all, FILE *out)
 {
     struct cache_report_table made;
     double cycles;
-    if (attribution_report_table(&made, attribution))
+    if (accesses_report_table(&made, all->accesses) && made.table.rows > 0) {
+        accesses_report_hide_empty(&made);
+        print_table(&made, out);
+    }
+    if (attribution_report_table(&made, all->attribution))
         print_table(&made, out);
     if (cache_report_tlb_table(&made, report))
         print_table(&made, out);
@@ -103,43 +138,36 @@ static void print_more(const struct cache_report *report,
 
 int cache_report_text(const struct cache_report *report, FILE *out, struct bt_error *error)
 {
-    struct cache_report_tables tables;
+    struct made_report all;
     struct cache_report_table made;
-    struct attribution_report *attribution;
-    if (cache_report_tables_new(&tables, report, error) < 0)
+    if (report_make(&all, report, error) < 0)
         return error->code;
-    const int result = attribution_report_new(&attribution, report, error);
     cache_report_settings(&report->results->settings, -1, out);
     print_records(report, out);
-    for (unsigned i = 0; i < CACHE_REPORT_TABLES && result == 0; i++) {
-        if (!cache_report_table_make(&made, &tables, (enum cache_report_table_number)i))
+    for (unsigned i = 0; i < CACHE_REPORT_TABLES; i++) {
+        if (!cache_report_table_make(&made, &all.tables, (enum cache_report_table_number)i))
             continue;
         cache_report_table_hide_empty(&made, (enum cache_report_table_number)i);
         print_table(&made, out);
     }
-    if (result == 0)
-        print_more(report, attribution, out);
-    attribution_report_free(attribution);
-    cache_report_tables_free(&tables);
-    return result;
+    print_more(report, &all, out);
+    report_clear(&all);
+    return 0;
 }
 
 int cache_report_csv(const struct cache_report *report, FILE *out, struct bt_error *error)
 {
-    struct cache_report_tables tables;
+    struct made_report all;
     struct cache_report_table made;
-    struct attribution_report *attribution;
-    if (cache_report_tables_new(&tables, report, error) < 0)
+    if (report_make(&all, report, error) < 0)
         return error->code;
-    const int result = attribution_report_new(&attribution, report, error);
-    if (!attribution_report_table(&made, attribution) &&
+    if (!attribution_report_table(&made, all.attribution) &&
+        !(report->csv_accesses && accesses_report_table(&made, all.accesses)) &&
         !cache_report_intervals_table(&made, report))
-        cache_report_table_csv(&made, &tables);
-    if (result == 0)
-        table_print_csv(&made.table, out);
-    attribution_report_free(attribution);
-    cache_report_tables_free(&tables);
-    return result;
+        cache_report_table_csv(&made, &all.tables);
+    table_print_csv(&made.table, out);
+    report_clear(&all);
+    return 0;
 }
 
 static void json_cache(struct json_put *json, const struct hierarchy_settings *settings,
@@ -222,11 +250,15 @@ static void json_records(struct json_put *json, const struct cache_report *repor
 }
 
 static void json_more(struct json_put *json, const struct cache_report *report,
-                      const struct attribution_report *attribution)
+                      const struct made_report *all)
 {
     struct cache_report_table made;
     double cycles;
-    if (attribution_report_table(&made, attribution))
+    if (accesses_report_table(&made, all->accesses)) {
+        table_json(&made.table, "accesses", json);
+        json_count(json, "accesses_from_traffic", report->results->accesses_least);
+    }
+    if (attribution_report_table(&made, all->attribution))
         table_json(&made.table, "misses_by", json);
     if (cache_report_tlb_table(&made, report))
         table_json(&made.table, "tlb", json);
@@ -240,25 +272,21 @@ static void json_more(struct json_put *json, const struct cache_report *report,
 
 int cache_report_json(const struct cache_report *report, struct bt_error *error)
 {
-    struct cache_report_tables tables;
+    struct made_report all;
     struct cache_report_table made;
-    struct attribution_report *attribution = NULL;
-    struct json_put *json = NULL;
-    if (cache_report_tables_new(&tables, report, error) < 0)
+    if (report_make(&all, report, error) < 0)
         return error->code;
-    int result = attribution_report_new(&attribution, report, error);
-    if (result == 0 && !(json = json_report_begin(stdout)))
-        result = bt_fail(error, BT_MEMORY, "no memory for JSON");
-    if (result == 0) {
+    struct json_put *json = json_report_begin(stdout);
+    const int result = json ? 0 : bt_fail(error, BT_MEMORY, "no memory for JSON");
+    if (json) {
         cache_report_json_settings(json, &report->results->settings, -1);
         json_records(json, report);
         for (unsigned i = 0; i < CACHE_REPORT_TABLES; i++)
-            if (cache_report_table_make(&made, &tables, (enum cache_report_table_number)i))
+            if (cache_report_table_make(&made, &all.tables, (enum cache_report_table_number)i))
                 table_json(&made.table, keys[i], json);
-        json_more(json, report, attribution);
+        json_more(json, report, &all);
         json_report_end(json);
     }
-    attribution_report_free(attribution);
-    cache_report_tables_free(&tables);
+    report_clear(&all);
     return result;
 }

@@ -30,7 +30,9 @@ struct cache_report {
     enum attribution_by by;                    /* rows of its table, */
     size_t rows;                               /* and their maximum number; 0: all */
     uint64_t clock_hz;                         /* ticks per second; 0: unknown */
-    size_t lines;                              /* maximum number of lines listed, the worst first */
+    size_t lines;      /* maximum number of lines listed, the worst first, */
+    size_t accesses;   /* and of accesses of each of them */
+    bool csv_accesses; /* CSV has the accesses */
 };
 
 /* Prints the settings as text, or puts them as the JSON member "settings". Size, lines and ways of

@@ -49,17 +49,12 @@ static void add_level(struct cache_report_tables *tables, unsigned level)
     }
 }
 
-static uint64_t badness(const struct cache_line_counters *line)
-{
-    return line->invalidations + line->interventions + line->upgrades;
-}
-
 static int worst_first(const void *a, const void *b)
 {
     const struct cache_line_counters *one = a;
     const struct cache_line_counters *other = b;
-    uint64_t left = badness(one);
-    uint64_t right = badness(other);
+    uint64_t left = cache_line_traffic(one);
+    uint64_t right = cache_line_traffic(other);
     if (left != right)
         return left > right ? -1 : 1;
     return (one->address > other->address) - (one->address < other->address);
@@ -412,10 +407,8 @@ static size_t add_columns(struct table_column *columns, size_t at,
     return at + count;
 }
 
-void cache_report_table_hide_empty(struct cache_report_table *made,
-                                   enum cache_report_table_number number)
+void cache_report_table_hide_zeros(struct cache_report_table *made, size_t kept)
 {
-    size_t kept = NAME_COLUMNS + (number == CACHE_REPORT_COHERENCE ? COHERENCE_KEPT : 0);
     bool used[TABLE_COLUMNS_MAX] = {false};
     for (size_t row = 0; row < made->table.rows; row++) {
         struct table_cell cells[TABLE_COLUMNS_MAX];
@@ -427,6 +420,13 @@ void cache_report_table_hide_empty(struct cache_report_table *made,
     for (size_t i = kept; i < made->table.column_count; i++)
         if (!used[i] && made->columns[i].kind != TABLE_SHARE)
             made->columns[i].heading = NULL;
+}
+
+void cache_report_table_hide_empty(struct cache_report_table *made,
+                                   enum cache_report_table_number number)
+{
+    const size_t kept = NAME_COLUMNS + (number == CACHE_REPORT_COHERENCE ? COHERENCE_KEPT : 0);
+    cache_report_table_hide_zeros(made, kept);
 }
 
 static void miss_table(struct cache_report_table *made, struct cache_report_tables *tables)

@@ -45,7 +45,10 @@ bool cache_report_table_make(struct cache_report_table *made, struct cache_repor
 /* Makes the single CSV table: all counters of each cache and kind. */
 void cache_report_table_csv(struct cache_report_table *made, struct cache_report_tables *tables);
 
-/* Hides columns that hold only zeros; for text. */
+/* Hides columns that hold only zeros, from the column `kept` on; for text. */
+void cache_report_table_hide_zeros(struct cache_report_table *made, size_t kept);
+
+/* The same, for the columns that this table need not have. */
 void cache_report_table_hide_empty(struct cache_report_table *made,
                                    enum cache_report_table_number number);
 

@@ -1,5 +1,6 @@
 #include "tools/cache/hierarchy.h"
 
+#include "formats/base/power.h"
 #include "tools/cache/hierarchy_internal.h"
 #include "tools/cache/optimum.h"
 
@@ -187,6 +188,14 @@ int hierarchy_new_part(struct hierarchy **hierarchy, const struct hierarchy_sett
                 cache->sub_block = cache->line;
         }
     made->shape = hierarchy_shape_of(&made->settings);
+    if (settings->accesses) {
+        made->accesses = line_accesses_new(
+            &made->lines, power_log2(settings->levels[0].sides[0].line), LINE_ACCESSES_MAX);
+        if (!made->accesses) {
+            hierarchy_free(made);
+            return bt_fail(error, BT_MEMORY, "no memory for the accesses of lines");
+        }
+    }
     *hierarchy = made;
     return 0;
 }
@@ -199,6 +208,7 @@ void hierarchy_free(struct hierarchy *hierarchy)
         for (unsigned processor = 0; processor < CACHE_PROCESSORS; processor++)
             for (unsigned side = 0; side < CACHE_SIDES; side++)
                 cache_free(hierarchy->caches[level][processor][side]);
+    line_accesses_free(hierarchy->accesses);
     line_values_clear(&hierarchy->lines);
     free(hierarchy);
 }
@@ -245,10 +255,15 @@ static void refer_parts(struct hierarchy *hierarchy, const struct record *record
         part->bytes = left < room ? left : room;
         if (hierarchy_is_mine(hierarchy, part->address)) {
             cache->counters.split += !first && !uncached;
+            if (hierarchy->accesses)
+                line_accesses_begin(hierarchy->accesses, part->address);
             if (uncached)
                 coherence_uncached(hierarchy, record->processor, part);
             else
                 refer_line(hierarchy, processor, cache, part);
+            if (hierarchy->accesses &&
+                line_accesses_end(hierarchy->accesses, record, part->address, part->bytes) < 0)
+                hierarchy->no_memory = true;
         }
         left -= part->bytes;
         part->address += part->bytes;
@@ -267,6 +282,8 @@ static void refer(struct hierarchy *hierarchy, const struct record *record,
         processor->origin =
             (struct reference_origin){.known = true, .instruction = record->address};
     hierarchy->origin = processor->origin;
+    if (hierarchy->accesses)
+        line_accesses_record(hierarchy->accesses, record);
     if (uncached && !take_uncached(hierarchy, record, kind))
         return;
     part.protected = kind == REFERENCE_WRITE && attribute == ATTRIBUTE_WRITE_PROTECT;
@@ -288,7 +305,10 @@ int hierarchy_put(struct hierarchy *hierarchy, const struct record *records, siz
                   struct bt_error *error)
 {
     for (size_t i = 0; i < count; i++) {
-        i += hierarchy_put_quickly(hierarchy, records + i, count - i);
+        const size_t quick = hierarchy_put_quickly(hierarchy, records + i, count - i);
+        if (hierarchy->accesses && line_accesses_put(hierarchy->accesses, records + i, quick) < 0)
+            hierarchy->no_memory = true;
+        i += quick;
         if (i == count)
             break;
         const struct record *record = &records[i];
@@ -319,6 +339,8 @@ void hierarchy_reset_counters(struct hierarchy *hierarchy)
             }
     hierarchy->counters = (struct hierarchy_counters){.records = 0};
     line_values_clear(&hierarchy->lines);
+    if (hierarchy->accesses)
+        line_accesses_reset(hierarchy->accesses);
 }
 
 const struct hierarchy_settings *hierarchy_settings_of(const struct hierarchy *hierarchy)
@@ -438,4 +460,13 @@ int hierarchy_lines(const struct hierarchy *hierarchy, struct cache_line_counter
         memcpy(*lines, map->values, map->count * sizeof **lines);
     qsort(*lines, *count, sizeof **lines, by_address);
     return 0;
+}
+
+int hierarchy_accesses(const struct hierarchy *hierarchy, struct line_access **rows, size_t *count,
+                       uint64_t *least, struct bt_error *error)
+{
+    *rows = NULL;
+    *count = 0;
+    *least = hierarchy->accesses ? line_accesses_least(hierarchy->accesses) : 1;
+    return hierarchy->accesses ? line_accesses_take(hierarchy->accesses, rows, count, error) : 0;
 }

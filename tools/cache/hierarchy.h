@@ -6,6 +6,7 @@
 #include "formats/base/error.h"
 #include "formats/record/record.h"
 #include "formats/record/reference.h"
+#include "tools/cache/line_accesses.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -94,6 +95,7 @@ struct hierarchy_settings {
     bool honour_attributes;
     bool classify;           /* count misses by kind; costs time and memory */
     bool optimum;            /* count the misses of Belady's optimum; costs time and memory */
+    bool accesses;           /* with coherence, count who accesses lines with traffic */
     bool no_flush;           /* do not write back dirty lines at the end */
     uint64_t seed;           /* seed of random numbers of replacement */
     uint32_t memory_latency; /* in cycles; 0: not given */
@@ -151,17 +153,6 @@ struct hierarchy_counters {
     uint64_t
         dropped[REQUEST_TYPES + 1]; /* records that are not references, by request_type_ordinal */
     uint64_t records;
-};
-
-/* Coherence counters of one line, summed over all agents. */
-struct cache_line_counters {
-    uint32_t address; /* address of the line's first byte */
-    uint64_t invalidations;
-    uint64_t interventions;
-    uint64_t upgrades;
-    uint64_t write_backs;  /* snoop write-backs */
-    uint64_t true_sharing; /* misses in the agents, with classify */
-    uint64_t false_sharing;
 };
 
 struct hierarchy;
@@ -235,5 +226,10 @@ void hierarchy_counters(const struct hierarchy *hierarchy, struct hierarchy_coun
  * BT_MEMORY. */
 int hierarchy_lines(const struct hierarchy *hierarchy, struct cache_line_counters **lines,
                     size_t *count, struct bt_error *error);
+
+/* Accesses of these lines, with settings->accesses, as line_accesses_take; *least as
+ * line_accesses_least. The caller frees *rows. 0 or BT_MEMORY. */
+int hierarchy_accesses(const struct hierarchy *hierarchy, struct line_access **rows, size_t *count,
+                       uint64_t *least, struct bt_error *error);
 
 #endif

@@ -76,6 +76,7 @@ struct hierarchy {
     bool readinv_owns;                  /* with coherence, MEMREADINV takes ownership */
     unsigned processor_count;           /* that occur */
     struct line_values lines;           /* values are struct cache_line_counters */
+    struct line_accesses *accesses;     /* NULL: not wanted */
     struct cache_line_counters no_line; /* counts lines for which memory is exhausted */
     bool no_memory;                     /* an allocation failed: counters are wrong */
     uint32_t class_mask;                /* address bits that select this part's classes of sets */

@@ -36,7 +36,10 @@ int cache_results_take(struct cache_results *results, const struct hierarchy *hi
         }
     }
     hierarchy_counters(hierarchy, &results->counters);
-    return hierarchy_lines(hierarchy, &results->lines, &results->line_count, error);
+    const int result = hierarchy_lines(hierarchy, &results->lines, &results->line_count, error);
+    return result < 0 ? result
+                      : hierarchy_accesses(hierarchy, &results->accesses, &results->access_count,
+                                           &results->accesses_least, error);
 }
 
 /* Merges two disjoint lists of lines. */
@@ -60,6 +63,25 @@ static int add_lines(struct cache_results *results, const struct cache_results *
     return 0;
 }
 
+/* Merges the accesses of disjoint lists of lines. */
+static int add_accesses(struct cache_results *results, const struct cache_results *more,
+                        struct bt_error *error)
+{
+    const size_t count = results->access_count + more->access_count;
+    if (more->accesses_least > results->accesses_least)
+        results->accesses_least = more->accesses_least;
+    if (more->access_count == 0)
+        return 0;
+    struct line_access *rows = realloc(results->accesses, count * sizeof *rows);
+    if (!rows)
+        return bt_fail(error, BT_MEMORY, "no memory for the accesses of lines");
+    memcpy(rows + results->access_count, more->accesses, more->access_count * sizeof *rows);
+    qsort(rows, count, sizeof *rows, line_access_compare);
+    results->accesses = rows;
+    results->access_count = count;
+    return 0;
+}
+
 int cache_results_add(struct cache_results *results, const struct cache_results *more,
                       struct bt_error *error)
 {
@@ -67,7 +89,8 @@ int cache_results_add(struct cache_results *results, const struct cache_results 
         cache_counters_add(&results->caches[i].counters, &more->caches[i].counters);
     hierarchy_counters_add(&results->counters, &more->counters);
     intervals_sum(&results->intervals, more->intervals.intervals, more->intervals.count);
-    return add_lines(results, more, error);
+    const int result = add_lines(results, more, error);
+    return result < 0 ? result : add_accesses(results, more, error);
 }
 
 struct cache_counters cache_results_sum(const struct cache_results *results, unsigned level,
@@ -85,7 +108,9 @@ void cache_results_clear(struct cache_results *results)
 {
     free(results->caches);
     free(results->lines);
+    free(results->accesses);
     intervals_clear(&results->intervals);
     results->caches = NULL;
     results->lines = NULL;
+    results->accesses = NULL;
 }

@@ -23,6 +23,9 @@ struct cache_results {
     struct hierarchy_counters counters;
     struct cache_line_counters *lines; /* in ascending order of address */
     size_t line_count;
+    struct line_access *accesses; /* of lines, as line_access_compare orders them */
+    size_t access_count;
+    uint64_t accesses_least; /* line_accesses_least */
     struct intervals intervals;
     uint64_t warm_records; /* of the warm-up, which the counters do not include */
     bool all_warm;         /* the trace ended within the warm-up */

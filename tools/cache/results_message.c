@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Message layout: this header, the caches, the lines, the intervals. */
+/* Message layout: this header, the caches, the lines, the intervals, the accesses. */
 struct head {
-    uint64_t cache_count, line_count, interval_count;
+    uint64_t cache_count, line_count, interval_count, access_count, accesses_least;
     struct hierarchy_counters counters;
 };
 
@@ -15,11 +15,14 @@ static int send_results(const struct cache_results *results, struct cluster *clu
     struct head head = {.cache_count = results->cache_count,
                         .line_count = results->line_count,
                         .interval_count = results->intervals.count,
+                        .access_count = results->access_count,
+                        .accesses_least = results->accesses_least,
                         .counters = results->counters};
     size_t caches = results->cache_count * sizeof *results->caches;
     size_t lines = results->line_count * sizeof *results->lines;
     size_t intervals = results->intervals.count * sizeof *results->intervals.intervals;
-    size_t size = sizeof head + caches + lines + intervals;
+    size_t accesses = results->access_count * sizeof *results->accesses;
+    size_t size = sizeof head + caches + lines + intervals + accesses;
     char *message = malloc(size);
     if (!message)
         return bt_fail(error, BT_MEMORY, "no memory for the results");
@@ -28,7 +31,9 @@ static int send_results(const struct cache_results *results, struct cluster *clu
     if (lines > 0)
         memcpy(message + sizeof head + caches, results->lines, lines);
     if (intervals > 0)
-        memcpy(message + size - intervals, results->intervals.intervals, intervals);
+        memcpy(message + sizeof head + caches + lines, results->intervals.intervals, intervals);
+    if (accesses > 0)
+        memcpy(message + size - accesses, results->accesses, accesses);
     int result = cluster_send(cluster, 0, message, size, error);
     free(message);
     return result;
@@ -45,20 +50,25 @@ static int unpack(struct cache_results *results, const char *message, size_t siz
     size_t caches = head.cache_count * sizeof *results->caches;
     size_t lines = head.line_count * sizeof *results->lines;
     size_t intervals = head.interval_count * sizeof *results->intervals.intervals;
-    if (size != sizeof head + caches + lines + intervals)
+    size_t accesses = head.access_count * sizeof *results->accesses;
+    if (size != sizeof head + caches + lines + intervals + accesses)
         return bt_fail(error, BT_DATA, "another process sent results that are cut");
     results->counters = head.counters;
     results->cache_count = head.cache_count;
     results->line_count = head.line_count;
+    results->access_count = head.access_count;
+    results->accesses_least = head.accesses_least;
     results->caches = malloc(caches + 1);
     results->lines = malloc(lines + 1);
     results->intervals.count = head.interval_count;
     results->intervals.intervals = malloc(intervals + 1);
-    if (!results->caches || !results->lines || !results->intervals.intervals)
+    results->accesses = malloc(accesses + 1);
+    if (!results->caches || !results->lines || !results->intervals.intervals || !results->accesses)
         return bt_fail(error, BT_MEMORY, "no memory for another process's results");
     memcpy(results->caches, message + sizeof head, caches);
     memcpy(results->lines, message + sizeof head + caches, lines);
-    memcpy(results->intervals.intervals, message + size - intervals, intervals);
+    memcpy(results->intervals.intervals, message + sizeof head + caches + lines, intervals);
+    memcpy(results->accesses, message + size - accesses, accesses);
     return 0;
 }
 

@@ -114,6 +114,17 @@ bustap mrc -f type=MEMREAD --plot filtered.svg smp_*.byu.gz >/dev/null
 grep -q "; filter: type=MEMREAD<" filtered.svg
 bustap cache -f type=MEMREAD --sweep size=1K --plot filtered.svg smp_*.byu.gz >/dev/null
 grep -q "; filter: type=MEMREAD<" filtered.svg
+# a part of the trace fills the axis, which counts from tick 0; a filter does not change the axis
+bustap plot --of mix --time 500us..1ms -o part.svg --json smp_*.byu.gz >part.json
+has part.svg "time since the trace began" "0.50 ms" "1.00 ms"
+if grep -q -e ">0.45 ms<" -e ">1.05 ms<" part.svg; then exit 1; fi
+jq -e '.first_tick == 50000 and .last_tick == 100000 and .time_range == "500us..1ms"' part.json >/dev/null
+wanted=$(bustap dump --csv smp_*.byu.gz | awk -F, 'NR > 1 && $2 >= 50000 && $2 <= 100000' | wc -l)
+[ "$(jq .requests part.json)" = "$wanted" ]
+for of in mix addresses; do
+    bustap plot --of $of --json smp_*.byu.gz | jq '[.first_tick, .last_tick, .bins]' >all.json
+    bustap plot --of $of --json -f 'type=IOREAD' smp_*.byu.gz | jq '[.first_tick, .last_tick, .bins]' | cmp all.json -
+done
 # a stack has no logarithm: the types are drawn on their own
 bustap plot --of mix --log y -o mix_log.svg smp_*.byu.gz
 has mix_log.svg "1 M" "FETCH"

@@ -37,6 +37,7 @@ struct slot {
     int path;              /* index of the path being read */
     uint64_t offset, size; /* position in that file and its size, for progress */
     uint64_t to_skip;      /* number of records still to skip */
+    struct record_input_span span;
 };
 
 struct record_input {
@@ -68,6 +69,7 @@ struct record_input {
     struct input_trace trace;
     int next_path;             /* index of the path to open next */
     bool at_end;               /* trace is at its end */
+    bool spanned;              /* a slot has the first tick of the selection */
     bool positioned;           /* trace is positioned after the records to skip */
     bool started;              /* start_file was called for this file */
     uint64_t skip, left;       /* number of records still to skip, to deliver */
@@ -233,6 +235,19 @@ static int select_records(struct record_input *input, struct slot *slot)
     return result < 0 ? result : 1;
 }
 
+/* Notes the ticks of the records that are about to be filtered. */
+static void note_span(struct record_input *input, struct slot *slot, bool past)
+{
+    const struct batch *batch = &slot->batch;
+    const uint64_t first = record_selection_first_tick(input->selection);
+    const uint64_t end = record_selection_last_tick(input->selection);
+    slot->span = (struct record_input_span){
+        .first = input->spanned || first == 0 ? batch->first_tick : first,
+        .last = past && end < UINT64_MAX ? end : batch->last_tick,
+        .end = end};
+    input->spanned = true;
+}
+
 /* Reads from the open trace into the slot. Returns what the source returned. */
 static int read_trace(struct record_input *input, struct slot *slot)
 {
@@ -252,6 +267,8 @@ static int read_trace(struct record_input *input, struct slot *slot)
     skip_records(input, &slot->batch);
     limit_records(input, &slot->batch);
     input->left = past ? 0 : input->left - slot->batch.count;
+    if (input->selection)
+        note_span(input, slot, past);
     return input->selection ? select_records(input, slot) : result;
 }
 
@@ -270,8 +287,10 @@ static int read_next(struct record_input *input, struct slot *slot)
         if (input->met.code != 0)
             return take_met(input, slot);
         slot->batch.capacity = CAPTURE_BLOCK_RECORDS;
-        if (input->selection && record_selection_held(input->selection, &slot->batch))
+        if (input->selection && record_selection_held(input->selection, &slot->batch)) {
+            note_span(input, slot, false);
             return 1;
+        }
         if (input->left == 0)
             return 0;
         bool open = input->trace.source && !input->at_end;
@@ -538,6 +557,11 @@ const struct capture_info *record_input_info(const struct record_input *input)
     return input->header && input->header->known ? &input->header->info : NULL;
 }
 
+struct record_input_span record_input_span(const struct record_input *input)
+{
+    return input->current->span;
+}
+
 uint64_t record_input_to_skip(const struct record_input *input)
 {
     return input->slots[input->taken % SLOTS].to_skip;
@@ -619,7 +643,7 @@ char *record_input_only(char text[RECORD_INPUT_ONLY_BYTES],
 void record_input_json(struct json_put *json, const struct record_input_settings *settings)
 {
     if (settings->time.given)
-        json_text(json, "time", settings->time.text);
+        json_text(json, "time_range", settings->time.text);
     if (settings->filter)
         json_text(json, "filter", settings->filter);
 }

@@ -68,7 +68,7 @@ struct record_input_settings {
 char *record_input_only(char text[RECORD_INPUT_ONLY_BYTES],
                         const struct record_input_settings *settings);
 
-/* The members "time" and "filter" of a JSON object, if given. */
+/* The members "time_range" and "filter" of a JSON object, if given. */
 void record_input_json(struct json_put *json, const struct record_input_settings *settings);
 
 /* Take the options; field is a const char *, or a struct time_range. */
@@ -108,6 +108,16 @@ int record_input_next(struct record_input *input, const struct batch **batch,
 /* The header of the last batch's capture; NULL: none. Valid until the next call of
  * record_input_next. */
 const struct capture_info *record_input_info(const struct record_input *input);
+
+/*
+ * What the last batch stands for, with a filter or a time: the ticks from the first to the last of
+ * the records that were examined for it. At the ends of the time the ends themselves count as
+ * examined, up to the end of the trace. `end` is that of the time, UINT64_MAX without one.
+ */
+struct record_input_span {
+    uint64_t first, last, end;
+};
+struct record_input_span record_input_span(const struct record_input *input);
 
 /* Records still to be skipped; valid after record_input_next has returned 0 or a negative code. */
 uint64_t record_input_to_skip(const struct record_input *input);

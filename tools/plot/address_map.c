@@ -127,13 +127,10 @@ static uint64_t *row_of(struct address_map *map, uint32_t address)
 }
 
 /* Whether a record belongs to the map; counts those that do not. */
-static bool is_wanted(struct address_map *map, const struct record *record, uint64_t index,
-                      uint64_t tick)
+static bool is_wanted(struct address_map *map, const struct record *record)
 {
     const struct address_map_settings *settings = &map->settings;
-    if (settings->filter && !expression_match(settings->filter, record, index, tick))
-        map->totals.filtered++;
-    else if (reference_kind_of(record->type) == REFERENCE_NONE)
+    if (reference_kind_of(record->type) == REFERENCE_NONE)
         map->totals.dropped++;
     else if (record->address < settings->from || record->address > settings->to)
         map->totals.outside++;
@@ -152,7 +149,7 @@ int address_map_put(struct address_map *map, const struct batch *batch,
     for (size_t i = 0; i < batch->count; i++) {
         const struct record *record = &batch->records[i];
         tick = i > 0 ? time_bins_next(tick, record) : tick;
-        if (!is_wanted(map, record, batch->first_index + i, tick))
+        if (!is_wanted(map, record))
             continue;
         uint64_t *counts = row_of(map, record->address);
         if (!counts)

@@ -6,7 +6,6 @@
 #ifndef TOOLS_PLOT_ADDRESS_MAP_H
 #define TOOLS_PLOT_ADDRESS_MAP_H
 
-#include "formats/record/expression.h"
 #include "tools/plot/time_bins.h"
 
 #define ADDRESS_MAP_SHIFT_MIN 4u    /* rows of 16 bytes */
@@ -15,9 +14,8 @@
 struct address_map;
 
 struct address_map_settings {
-    size_t bins;                     /* maximum number of bins of time */
-    const struct expression *filter; /* NULL: none; owned by the caller */
-    uint32_t from, to;               /* address range to count, both included */
+    size_t bins;       /* maximum number of bins of time */
+    uint32_t from, to; /* address range to count, both included */
 };
 
 /* A row in use. */
@@ -28,7 +26,6 @@ struct address_map_row {
 
 struct address_map_counts {
     uint64_t requests; /* in the map */
-    uint64_t filtered; /* rejected by the filter */
     uint64_t dropped;  /* not memory references: I/O, replies, special cycles, unknown */
     uint64_t outside;  /* out of the address range */
 };

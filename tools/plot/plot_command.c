@@ -2,7 +2,6 @@
 
 #include "formats/base/power.h"
 #include "formats/base/quantity.h"
-#include "tools/common/filter_option.h"
 #include "tools/common/words.h"
 #include "tools/input/record_input.h"
 #include "tools/plot/plot_study.h"
@@ -22,20 +21,10 @@ struct plot_settings {
     const char *of, *output;
     struct figure_options figure;
     bool csv, json;
-    struct expression *filter; /* NULL: none */
     uint32_t bins;
     struct plot_study_settings study;
     struct record_input_settings input;
 };
-
-static int take_filter(void *settings, const char *argument, struct bt_error *error)
-{
-    struct plot_settings *plot = settings;
-    expression_free(plot->filter);
-    plot->filter = NULL;
-    plot->figure.filter = argument;
-    return filter_option_parse(&plot->filter, argument, NULL, error);
-}
 
 static int take_address(struct plot_settings *plot, uint32_t *address, const char *argument,
                         struct bt_error *error)
@@ -102,8 +91,6 @@ static const struct option_row plot_options[] = {
      offsetof(struct plot_settings, csv), NULL},
     {OPTION_FLAG, 0, "json", NULL, "print the data of the picture as one JSON object",
      offsetof(struct plot_settings, json), NULL},
-    {OPTION_CALL, 'f', "filter", "EXPR", "draw only matching records: 'type=FETCH and processor=0'",
-     0, take_filter},
     {OPTION_CALL, 0, "from-address", "N", "addresses: lowest address on the axis", 0, take_from},
     {OPTION_CALL, 0, "to-address", "N", "addresses: highest address on the axis", 0, take_to},
     {OPTION_CALL, 'l', "line", "LIST",
@@ -113,8 +100,7 @@ static const struct option_row plot_options[] = {
     FIGURE_OPTIONS(struct plot_settings, figure),
     {OPTION_BYTES, 0, "memory", "SIZE", "sharing: memory limit of the lines (default: 2G)",
      offsetof(struct plot_settings, study.memory), NULL},
-    RECORD_INPUT_FILES_OPTIONS(struct plot_settings, input),
-    RECORD_INPUT_TIME_OPTION(struct plot_settings, input.time),
+    RECORD_INPUT_OPTIONS(struct plot_settings, input),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
 static const struct plot_study *const studies[] = {&plot_study_addresses, &plot_study_mix,
@@ -135,18 +121,43 @@ static void make_title(char title[TITLE_BYTES], const struct invocation *call)
         snprintf(title, TITLE_BYTES, "%.250s", path);
 }
 
+/* Passes a tick to the study: the axis of time reaches to it. */
+static int extend(const struct plot_study *study, void *state, uint64_t tick,
+                  const struct capture_info *info, struct bt_error *error)
+{
+    const struct batch nothing = {.first_tick = tick, .last_tick = tick};
+    return study->put(state, &nothing, info, error);
+}
+
+/* Passes a batch of selected records to the study, with the time that it was selected from. */
+static int put_selected(const struct plot_study *study, void *state, struct record_input *input,
+                        const struct batch *batch, struct bt_error *error)
+{
+    const struct capture_info *info = record_input_info(input);
+    const struct record_input_span span = record_input_span(input);
+    struct batch within = *batch;
+    if (loss_total(&within.lost) > 0) {
+        if (within.lost.first_tick < span.first)
+            within.lost.first_tick = span.first;
+        if (within.lost.last_tick > span.end)
+            within.lost.last_tick = span.end;
+    }
+    int result = extend(study, state, span.first, info, error);
+    if (result == 0)
+        result = study->put(state, &within, info, error);
+    return result == 0 ? extend(study, state, span.last, info, error) : result;
+}
+
 /* Passes all records of the captures to the study. */
 static int feed(const struct plot_study *study, void *state, struct record_input *input,
-                struct expression *filter, struct bt_error *error)
+                const struct record_input_settings *settings, struct bt_error *error)
 {
+    const bool part = settings->filter || settings->time.given;
     const struct batch *batch;
     int result;
     while ((result = record_input_next(input, &batch, error)) == 1) {
-        const struct capture_info *info = record_input_info(input);
-        if (filter)
-            result = expression_clock(filter, info ? info->clock_hz : 0, error);
-        if (result >= 0)
-            result = study->put(state, batch, info, error);
+        result = part ? put_selected(study, state, input, batch, error)
+                      : study->put(state, batch, record_input_info(input), error);
         if (result < 0)
             return result;
     }
@@ -165,7 +176,7 @@ static int run(const struct plot_study *study, const struct plot_settings *setti
     if (result == 0)
         result = record_input_open(&input, call->count, call->arguments, &reading, &error);
     if (result == 0)
-        result = feed(study, state, input, settings->filter, &error);
+        result = feed(study, state, input, &reading, &error);
     int status = record_input_close(input);
     if (result == 0)
         result = study->finish(state, &error);
@@ -212,6 +223,7 @@ static int plot_main(struct invocation *call)
     const char *mistake = find_mistake(&settings);
     if (mistake)
         return command_usage(call, "%s", mistake);
+    settings.figure.filter = settings.input.filter;
     if (settings.output) {
         if (figure_output_prepare(&output, settings.output, &settings.figure, call->count,
                                   call->arguments, &error) < 0)
@@ -221,15 +233,13 @@ static int plot_main(struct invocation *call)
     make_title(title, call);
     settings.study.title = title;
     settings.study.bins = settings.bins;
-    settings.study.filter = settings.filter;
+    settings.study.input = &settings.input;
     settings.study.width = settings.figure.width ? settings.figure.width : FIGURE_WIDTH;
     settings.study.height = settings.figure.height ? settings.figure.height : FIGURE_HEIGHT;
     settings.study.form = settings.csv ? PLOT_CSV : settings.json ? PLOT_JSON : PLOT_NO_DATA;
     if (settings.study.line_count == 0)
         settings.study.lines[settings.study.line_count++] = LINE_DEFAULT;
-    status = run(studies[of], &settings, call);
-    expression_free(settings.filter);
-    return status;
+    return run(studies[of], &settings, call);
 }
 
 const struct command plot_command = {

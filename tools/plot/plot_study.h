@@ -4,7 +4,7 @@
 
 #include "formats/record/batch.h"
 #include "formats/record/capture_info.h"
-#include "formats/record/expression.h"
+#include "tools/input/record_input.h"
 #include "tools/plot/figure.h"
 
 #define PLOT_LINES_MAX 4u /* maximum number of line sizes */
@@ -13,10 +13,10 @@ enum plot_form { PLOT_NO_DATA, PLOT_CSV, PLOT_JSON };
 
 struct plot_study_settings {
     const char *title;
-    size_t bins;                     /* maximum number of bins of time; 0: as suits the picture */
-    const struct expression *filter; /* NULL: none */
-    bool whole;                      /* show all addresses from..to, used or not */
-    uint32_t from, to;               /* address range, both included */
+    size_t bins; /* maximum number of bins of time; 0: as suits the picture */
+    const struct record_input_settings *input; /* what is drawn of the trace */
+    bool whole;                                /* show all addresses from..to, used or not */
+    uint32_t from, to;                         /* address range, both included */
     uint32_t lines[PLOT_LINES_MAX];
     size_t line_count;
     uint64_t memory;                    /* limit in bytes, for all lines */
@@ -31,7 +31,7 @@ struct plot_study {
     /* Begins a study. The caller keeps the settings alive. NULL and *error on failure. */
     void *(*begin)(const struct plot_study_settings *settings, struct bt_error *error);
 
-    /* info may be NULL. 0 or a negative code. */
+    /* A batch without records only extends the time. info may be NULL. 0 or a negative code. */
     int (*put)(void *state, const struct batch *batch, const struct capture_info *info,
                struct bt_error *error);
 

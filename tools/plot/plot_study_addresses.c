@@ -35,10 +35,8 @@ struct listed {
 static void *addresses_begin(const struct plot_study_settings *settings, struct bt_error *error)
 {
     struct address_study *study = calloc(1, sizeof *study);
-    const struct address_map_settings map = {.bins = plot_study_report_bins(settings, 500),
-                                             .filter = settings->filter,
-                                             .from = settings->from,
-                                             .to = settings->to};
+    const struct address_map_settings map = {
+        .bins = plot_study_report_bins(settings, 500), .from = settings->from, .to = settings->to};
     if (!study) {
         bt_fail(error, BT_MEMORY, "no memory for a map of addresses");
         return NULL;
@@ -152,8 +150,8 @@ static void put_members(struct json_put *json, void *argument)
     json_text(json, "of", "addresses");
     plot_study_report_time_json(json, address_map_time(study->map));
     json_count(json, "row_bytes", UINT64_C(1) << study->layout.shift);
+    record_input_json(json, study->settings->input);
     json_count(json, "requests", totals->requests);
-    json_count(json, "filtered", totals->filtered);
     json_count(json, "dropped", totals->dropped);
     json_count(json, "outside", totals->outside);
 }
@@ -233,7 +231,7 @@ static int write_figure(const struct address_study *study, const double *values,
                                .y_to = (double)layout->length,
                                .label = label,
                                .logarithmic = true};
-    struct figure_panel panel = {.x = plot_study_report_time_axis(time),
+    struct figure_panel panel = {.x = plot_study_report_time_axis(settings, time),
                                  .y = {.label = "address", .ticks = ticks},
                                  .heat = &heat,
                                  .intervals = intervals,
@@ -242,6 +240,7 @@ static int write_figure(const struct address_study *study, const double *values,
                                  .break_name = "addresses not used"};
     const struct figure figure = {
         .title = settings->title, .subtitle = subtitle, .panels = &panel, .panel_count = 1};
+    heat.x_from = panel.x.from;
     heat.x_to = panel.x.to;
     plot_study_report_cell(label, "requests", time, UINT64_C(1) << layout->shift);
     panel.y.tick_count = address_layout_ticks(layout, apart, ticks, labels);
@@ -259,7 +258,7 @@ static int draw(const struct address_study *study, struct bt_error *error)
     if (!values)
         return bt_fail(error, BT_MEMORY, "no memory for a figure");
     struct figure_interval *intervals = plot_study_report_missing(
-        address_map_time(study->map), study->layout.band_count, &count, error);
+        study->settings, address_map_time(study->map), study->layout.band_count, &count, error);
     int result = intervals ? 0 : BT_MEMORY;
     if (intervals) {
         add_breaks(&study->layout, intervals, &count);

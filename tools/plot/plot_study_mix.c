@@ -28,8 +28,7 @@ static void *mix_begin(const struct plot_study_settings *settings, struct bt_err
         return NULL;
     }
     study->settings = settings;
-    if (request_mix_begin(&study->mix, plot_study_report_bins(settings, 200), settings->filter,
-                          error) == 0)
+    if (request_mix_begin(&study->mix, plot_study_report_bins(settings, 200), error) == 0)
         return study;
     request_mix_free(&study->mix);
     free(study);
@@ -86,8 +85,8 @@ static void put_members(struct json_put *json, void *argument)
         requests += study->mix.totals[type];
     json_text(json, "of", "mix");
     plot_study_report_time_json(json, &study->mix.time);
+    record_input_json(json, study->settings->input);
     json_count(json, "requests", requests);
-    json_count(json, "filtered", study->mix.filtered);
 }
 
 static int print_data(struct mix_study *study, struct bt_error *error)
@@ -156,7 +155,7 @@ static int make_layers(struct mix_study *study, struct bt_error *error)
     if (!study->x || !study->y)
         return bt_fail(error, BT_MEMORY, "no memory for a figure");
     for (size_t bin = 0; bin < study->bins; bin++)
-        study->x[bin] = time_bins_position(&study->mix.time, bin);
+        study->x[bin] = plot_study_report_position(study->settings, &study->mix.time, bin);
     for (size_t i = 0; i < COLORS; i++) {
         uint32_t type = UINT32_C(1) << request_type_ordinal(colors[i].type);
         add_layer(study, type, request_type_name(colors[i].type), colors[i].color);
@@ -175,13 +174,13 @@ static int draw(struct mix_study *study, struct bt_error *error)
     uint64_t requests = 0;
     struct figure_panel panel = {.series = study->layers,
                                  .missing_name = "requests are missing",
-                                 .x = plot_study_report_time_axis(time),
+                                 .x = plot_study_report_time_axis(settings, time),
                                  .y = {.label = label}};
     int result = make_layers(study, error);
     if (result < 0)
         return result;
     struct figure_interval *missing =
-        plot_study_report_missing(time, 0, &panel.interval_count, error);
+        plot_study_report_missing(settings, time, 0, &panel.interval_count, error);
     if (!missing)
         return error->code;
     for (unsigned type = 0; type < REQUEST_MIX_TYPES; type++)

@@ -16,18 +16,31 @@ size_t plot_study_report_bins(const struct plot_study_settings *settings, size_t
     return suitable < TIME_BINS_MIN ? TIME_BINS_MIN : suitable;
 }
 
-struct figure_axis plot_study_report_time_axis(const struct time_bins *time)
+double plot_study_report_position(const struct plot_study_settings *settings,
+                                  const struct time_bins *time, size_t bin)
 {
-    bool seconds = time->clock_hz > 0;
-    size_t count = time_bins_count(time);
-    return (struct figure_axis){.label = seconds ? "time since the first request"
-                                                 : "ticks since the first request",
-                                .unit = seconds ? FIGURE_SECONDS : FIGURE_NUMBER,
-                                .from = 0,
-                                .to = time_bins_position(time, count > 0 ? count : 1)};
+    const double origin = settings->input->time.given ? (double)time->origin : 0;
+    return time_bins_position(time, bin) +
+           (time->clock_hz > 0 ? origin / (double)time->clock_hz : origin);
 }
 
-struct figure_interval *plot_study_report_missing(const struct time_bins *time, size_t more,
+struct figure_axis plot_study_report_time_axis(const struct plot_study_settings *settings,
+                                               const struct time_bins *time)
+{
+    bool seconds = time->clock_hz > 0;
+    bool part = settings->input->time.given;
+    size_t count = time_bins_count(time);
+    return (struct figure_axis){
+        .label = part
+                     ? (seconds ? "time since the trace began" : "ticks")
+                     : (seconds ? "time since the first request" : "ticks since the first request"),
+        .unit = seconds ? FIGURE_SECONDS : FIGURE_NUMBER,
+        .from = plot_study_report_position(settings, time, 0),
+        .to = plot_study_report_position(settings, time, count > 0 ? count : 1)};
+}
+
+struct figure_interval *plot_study_report_missing(const struct plot_study_settings *settings,
+                                                  const struct time_bins *time, size_t more,
                                                   size_t *count, struct bt_error *error)
 {
     struct time_missing missing;
@@ -38,9 +51,9 @@ struct figure_interval *plot_study_report_missing(const struct time_bins *time, 
         return NULL;
     }
     for (size_t bin = 0; time_bins_missing(time, bin, &missing); bin = missing.last + 1)
-        intervals[(*count)++] =
-            (struct figure_interval){.from = time_bins_position(time, missing.first),
-                                     .to = time_bins_position(time, missing.last + 1)};
+        intervals[(*count)++] = (struct figure_interval){
+            .from = plot_study_report_position(settings, time, missing.first),
+            .to = plot_study_report_position(settings, time, missing.last + 1)};
     return intervals;
 }
 

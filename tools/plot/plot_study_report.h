@@ -15,12 +15,19 @@
  * default width. */
 size_t plot_study_report_bins(const struct plot_study_settings *settings, size_t usual);
 
+/* Start of a bin on the axis of time: since the first request, or since tick 0 if the settings
+ * choose a part of the trace; in seconds, or in ticks without a clock. */
+double plot_study_report_position(const struct plot_study_settings *settings,
+                                  const struct time_bins *time, size_t bin);
+
 /* A time axis for all bins. */
-struct figure_axis plot_study_report_time_axis(const struct time_bins *time);
+struct figure_axis plot_study_report_time_axis(const struct plot_study_settings *settings,
+                                               const struct time_bins *time);
 
 /* Allocates the intervals of x in which records are missing, with room for `more` others; *count
  * becomes their number. NULL and *error without memory. */
-struct figure_interval *plot_study_report_missing(const struct time_bins *time, size_t more,
+struct figure_interval *plot_study_report_missing(const struct plot_study_settings *settings,
+                                                  const struct time_bins *time, size_t more,
                                                   size_t *count, struct bt_error *error);
 
 /* "1,000 requests; 12 were lost; 2 gaps": number of items, losses and gaps. */

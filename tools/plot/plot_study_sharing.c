@@ -41,8 +41,7 @@ static void *sharing_study_begin(const struct plot_study_settings *settings, str
     study->settings = settings;
     for (size_t i = 0; i < settings->line_count; i++) {
         const struct sharing_settings one = {.line = settings->lines[i],
-                                             .memory_max = settings->memory / settings->line_count,
-                                             .filter = settings->filter};
+                                             .memory_max = settings->memory / settings->line_count};
         study->sharing[i] = sharing_new(&one, error);
         if (!study->sharing[i]) {
             sharing_study_free(study);
@@ -100,8 +99,8 @@ static void put_members(struct json_put *json, void *argument)
     const struct sharing_study *study = argument;
     const struct sharing_counts *counts = study->counts[0];
     json_text(json, "of", "sharing");
+    record_input_json(json, study->settings->input);
     json_count(json, "requests", counts->requests);
-    json_count(json, "filtered", counts->filtered);
     json_count(json, "dropped", counts->dropped);
     json_count(json, "lost", study->lost);
     json_count(json, "gaps", study->gaps);

@@ -3,11 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-int request_mix_begin(struct request_mix *mix, size_t bins, const struct expression *filter,
-                      struct bt_error *error)
+int request_mix_begin(struct request_mix *mix, size_t bins, struct bt_error *error)
 {
     memset(mix, 0, sizeof *mix);
-    mix->filter = filter;
     int result = time_bins_begin(&mix->time, bins, error);
     for (unsigned type = 0; type < REQUEST_MIX_TYPES && result == 0; type++) {
         mix->counts[type] = calloc(bins, sizeof *mix->counts[type]);
@@ -34,10 +32,6 @@ void request_mix_put(struct request_mix *mix, const struct batch *batch,
     for (size_t i = 0; i < batch->count; i++) {
         const struct record *record = &batch->records[i];
         tick = i > 0 ? time_bins_next(tick, record) : tick;
-        if (mix->filter && !expression_match(mix->filter, record, batch->first_index + i, tick)) {
-            mix->filtered++;
-            continue;
-        }
         unsigned type = request_type_ordinal(record->type);
         mix->counts[type][time_bins_at(&mix->time, tick)]++;
         mix->totals[type]++;

@@ -2,7 +2,6 @@
 #ifndef TOOLS_PLOT_REQUEST_MIX_H
 #define TOOLS_PLOT_REQUEST_MIX_H
 
-#include "formats/record/expression.h"
 #include "tools/plot/time_bins.h"
 
 #define REQUEST_MIX_TYPES                                                                          \
@@ -11,15 +10,12 @@
 
 struct request_mix {
     struct time_bins time;
-    const struct expression *filter;     /* NULL: none */
     uint64_t *counts[REQUEST_MIX_TYPES]; /* by bin */
     uint64_t totals[REQUEST_MIX_TYPES];
-    uint64_t filtered; /* rejected by the filter */
 };
 
-/* filter may be NULL; the caller keeps it alive. 0 or BT_MEMORY; request_mix_free in any case. */
-int request_mix_begin(struct request_mix *mix, size_t bins, const struct expression *filter,
-                      struct bt_error *error);
+/* 0 or BT_MEMORY; request_mix_free in any case. */
+int request_mix_begin(struct request_mix *mix, size_t bins, struct bt_error *error);
 void request_mix_free(struct request_mix *mix);
 
 void request_mix_put(struct request_mix *mix, const struct batch *batch,

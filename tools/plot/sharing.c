@@ -108,17 +108,10 @@ static int count_use(struct sharing *sharing, uint32_t line, uint8_t processor, 
 
 int sharing_put(struct sharing *sharing, const struct batch *batch, struct bt_error *error)
 {
-    const struct expression *filter = sharing->settings.filter;
-    uint64_t tick = batch->first_tick;
     uint32_t mask = UINT32_MAX >> sharing->shift; /* line numbers wrap around as addresses do */
     for (size_t i = 0; i < batch->count; i++) {
         const struct record *record = &batch->records[i];
-        tick += i > 0 ? record->time : 0;
         enum reference_kind kind = reference_kind_of(record->type);
-        if (filter && !expression_match(filter, record, batch->first_index + i, tick)) {
-            sharing->counts.filtered++;
-            continue;
-        }
         if (kind == REFERENCE_NONE) {
             sharing->counts.dropped++;
             continue;

@@ -21,7 +21,6 @@ struct sharing_settings {
     uint32_t line; /* in bytes, a power of 2 from SHARING_LINE_MIN to SHARING_LINE_MAX */
     uint64_t
         memory_max; /* in bytes; each line takes some 16 to 48 for each processor that uses it */
-    const struct expression *filter; /* NULL: none; must live on */
 };
 
 /* Lines with the same number of users. */
@@ -34,7 +33,6 @@ struct NAMED_FIELDS sharing_users {
 struct sharing_counts {
     uint64_t requests;   /* requests that are memory references */
     uint64_t references; /* references to lines by these requests */
-    uint64_t filtered;   /* requests rejected by the filter */
     uint64_t dropped;    /* requests that are not memory references: I/O, replies, special cycles,
                             unknown */
     unsigned processors; /* processors that use a line */

@@ -109,7 +109,7 @@ static void test_against_twin(void)
         struct request_mix mix;
         struct batch batch = {.records = records};
         memset(&twin, 0, sizeof twin);
-        CU_ASSERT_EQUAL_FATAL(request_mix_begin(&mix, limit, NULL, NULL), 0);
+        CU_ASSERT_EQUAL_FATAL(request_mix_begin(&mix, limit, NULL), 0);
         size_t batches = 1 + (size_t)random_below(&random, 30);
         for (size_t i = 0; i < batches; i++) {
             make_batch(&batch, &tick, &random, &twin);

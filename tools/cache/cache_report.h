@@ -3,11 +3,11 @@
 #define TOOLS_CACHE_CACHE_REPORT_H
 
 #include "formats/text/json_put.h"
-#include "tools/cache/address_names.h"
 #include "tools/cache/attribution.h"
 #include "tools/cache/results.h"
 #include "tools/cache/tlb.h"
 #include "tools/input/record_input.h"
+#include "tools/symbols/address_names.h"
 
 #include <stdio.h>
 

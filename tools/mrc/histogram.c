@@ -1,7 +1,7 @@
 #include "tools/mrc/histogram.h"
 
 #include "formats/base/grow.h"
-#include "tools/mrc/large_memory.h"
+#include "tools/common/large_memory.h"
 
 void histogram_free(struct histogram *histogram)
 {

@@ -1,6 +1,6 @@
 #include "tools/mrc/last_uses.h"
 
-#include "tools/mrc/large_memory.h"
+#include "tools/common/large_memory.h"
 #include "tools/mrc/line_table.h"
 
 #include <stdlib.h>

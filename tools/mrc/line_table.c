@@ -2,7 +2,7 @@
 
 #include "formats/base/clock.h"
 #include "formats/base/grow.h"
-#include "tools/mrc/large_memory.h"
+#include "tools/common/large_memory.h"
 
 #include <stdbool.h>
 

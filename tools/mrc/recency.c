@@ -1,6 +1,6 @@
 #include "tools/mrc/recency.h"
 
-#include "tools/mrc/large_memory.h"
+#include "tools/common/large_memory.h"
 
 #define ONES4    1, 1, 1, 1
 #define ONES16   ONES4, ONES4, ONES4, ONES4

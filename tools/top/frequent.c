@@ -1,7 +1,7 @@
 #include "tools/top/frequent.h"
 
 #include "formats/base/hash.h"
-#include "tools/mrc/large_memory.h"
+#include "tools/common/large_memory.h"
 #include "tools/top/rank.h"
 
 #include <inttypes.h>

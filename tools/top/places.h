@@ -2,7 +2,7 @@
 #ifndef TOOLS_TOP_PLACES_H
 #define TOOLS_TOP_PLACES_H
 
-#include "tools/cache/address_names.h"
+#include "tools/symbols/address_names.h"
 
 #include <stdbool.h>
 

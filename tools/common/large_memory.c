@@ -1,6 +1,6 @@
 #define _GNU_SOURCE /* mremap, and madvise for large pages */
 
-#include "tools/mrc/large_memory.h"
+#include "tools/common/large_memory.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "tools/cache/address_names.h"
+#include "tools/symbols/address_names.h"
 
 #include "tools/symbols/image.h"
 #include "tools/symbols/image_list.h"

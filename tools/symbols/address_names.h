@@ -1,7 +1,7 @@
 /* Symbols and source lines of a capture's addresses, from ELF files: those that the user names, or
  * those that a list of modules names, which `bustap exec` writes beside its captures. */
-#ifndef TOOLS_CACHE_ADDRESS_NAMES_H
-#define TOOLS_CACHE_ADDRESS_NAMES_H
+#ifndef TOOLS_SYMBOLS_ADDRESS_NAMES_H
+#define TOOLS_SYMBOLS_ADDRESS_NAMES_H
 
 #include "formats/base/error.h"
 

@@ -1,7 +1,7 @@
 /* Zeroed memory for large tables with random access. Large blocks use large pages and grow in
  * place, so that growth does not need the old and the new block at the same time. */
-#ifndef TOOLS_MRC_LARGE_MEMORY_H
-#define TOOLS_MRC_LARGE_MEMORY_H
+#ifndef TOOLS_COMMON_LARGE_MEMORY_H
+#define TOOLS_COMMON_LARGE_MEMORY_H
 
 #include <stddef.h>
 

@@ -315,7 +315,7 @@ static void take_match(struct trigger_source *self, bool stop)
         if (!self->open || from > self->until)
             open_window(self, from, false);
     }
-    uint64_t index = self->scanned_index - removed_before(self, self->emit_at);
+    uint64_t index = self->scanned_index;
     if (self->window.matches++ == 0) {
         self->window.first_index = index;
         self->window.first_tick = tick;
@@ -404,7 +404,8 @@ static bool pass_on(struct trigger_source *self, struct batch *batch, uint64_t l
     part.capacity = batch->capacity;
     part.count = count;
     part.last_tick = part.first_tick + records_time(records + 1, count - 1);
-    part.first_index -= removed_before(self, segment->position);
+    self->window.omitted = removed_before(self, segment->position);
+    part.first_index -= self->window.omitted;
     memcpy(part.records, records, count * sizeof *records);
     join_before(self, &part);
     segment->batch.lost = (struct loss){.first_tick = 0};

@@ -39,8 +39,10 @@ int trigger_check(const struct trigger_settings *settings, struct bt_error *erro
 /* The memory that a source with these settings uses at most, in bytes, without its losses. */
 uint64_t trigger_memory(const struct trigger_settings *settings);
 
-/* The matches of a window; indices and ticks as in the capture's files. */
+/* The matches of a window. Indices count the records that are left out, too: those in the
+ * capture's files are lower by `omitted`. */
 struct trigger_window {
+    uint64_t omitted; /* records left out before it; set once it passes on a record */
     uint64_t matches; /* 0: none yet, or a snapshot */
     uint64_t first_index, first_tick;
     uint64_t last_index, last_tick;
@@ -53,7 +55,7 @@ struct trigger_counts {
     uint64_t windows;       /* snapshots included */
     uint64_t outside;       /* records in no window so far */
     uint64_t short_windows; /* the buffer was too small for what is wanted before the match */
-    bool stopped;           /* by stop_on, whose match is at: */
+    bool stopped; /* by stop_on, whose match is at, with the records that are left out counted: */
     uint64_t stop_index, stop_tick;
 };
 

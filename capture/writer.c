@@ -74,23 +74,18 @@ static int open_file(struct writer *writer, struct bt_error *error)
     return 0;
 }
 
-/* Names the matches in the closing member, unless it has a message. */
-static void name_matches(struct capture_totals *totals, const struct trigger_window *window)
+static struct capture_window window_of(const struct trigger_window *window)
 {
-    if (totals->message[0] || (window->matches == 0 && !window->snapshot))
-        return;
-    if (window->matches == 0)
-        strcpy(totals->message, "snapshot");
-    else if (window->matches == 1)
-        snprintf(totals->message, sizeof totals->message,
-                 "trigger: 1 match, record %" PRIu64 " at tick %" PRIu64, window->first_index,
-                 window->first_tick);
-    else
-        snprintf(totals->message, sizeof totals->message,
-                 "trigger: %" PRIu64 " matches, from record %" PRIu64 " at tick %" PRIu64
-                 " to record %" PRIu64 " at tick %" PRIu64,
-                 window->matches, window->first_index, window->first_tick, window->last_index,
-                 window->last_tick);
+    enum capture_window_kind kind = window->matches > 0 ? CAPTURE_WINDOW_MATCHES
+                                    : window->snapshot  ? CAPTURE_WINDOW_SNAPSHOT
+                                                        : CAPTURE_WINDOW_NONE;
+    return (struct capture_window){.kind = kind,
+                                   .omitted = window->omitted,
+                                   .matches = window->matches,
+                                   .first_index = window->first_index,
+                                   .first_tick = window->first_tick,
+                                   .last_index = window->last_index,
+                                   .last_tick = window->last_tick};
 }
 
 /* Writes the closing member of the open file. 0, or a negative code with the file as it was. */
@@ -99,7 +94,7 @@ static int put_closing(const struct writer *writer, enum capture_end end, struct
     struct capture_totals totals = writer->totals;
     totals.end = end;
     totals.ended_ns = clock_realtime_ns();
-    name_matches(&totals, &writer->window);
+    totals.window = window_of(&writer->window);
     struct capture_totals again = totals;
     int result = capture_writer_close(writer->file, &totals, error);
     if (result == BT_FULL) {

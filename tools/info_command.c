@@ -6,6 +6,7 @@
 #include "tools/input/captures.h"
 #include "tools/input/gaps.h"
 #include "tools/input/trace_set.h"
+#include "tools/input/trigger_windows.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -205,6 +206,7 @@ static int print_json(const struct summary *summary)
     json_counts(json, "by_size", summary->tally.sizes, false);
     json_lost(json, total->lost);
     gaps_json(json, summary->set->files, summary->set->count);
+    trigger_windows_json(json, summary->set->files, summary->set->count);
     json_count(json, "removed_files", total->removed_files);
     json_count(json, "removed_requests", total->removed);
     if (summary->captures == 1)
@@ -309,6 +311,7 @@ static void print_text(const struct summary *summary)
     printf("%-13s %" PRIu64 "%s%s\n", "lost", words_lost(total->lost),
            words_lost(total->lost) ? ": " : "", loss_text(loss, total->lost));
     print_gaps(summary);
+    trigger_windows_print(summary->set->files, summary->set->count);
     printf("%-13s %s%s\n", "complete", total->complete ? "yes" : "no: ", PRINTABLE(total->why));
     printf("%-13s %" PRIu64, "files", total->files);
     if (summary->captures > 1)

@@ -18,6 +18,8 @@ enum {
  * the header. */
 enum { HEADER_PAYLOAD = 424, DATA_PAYLOAD = 104, CLOSING_PAYLOAD = 344 };
 
+#define WINDOW_MESSAGE_BYTES 112u /* of a closing member with a window, which needs the rest */
+
 #define GAP_CHOSEN    1u
 #define GAP_PARTS     2u
 #define GAP_EVENTS    4u
@@ -115,6 +117,17 @@ static void put_counts(uint8_t *out, const uint64_t counts[LOSS_STAGES])
         bytes_put64(out + 8 * stage, counts[stage]);
 }
 
+static void put_window(uint8_t *p, const struct capture_window *window)
+{
+    p[11] = (uint8_t)window->kind;
+    bytes_put64(p + 288, window->omitted);
+    bytes_put64(p + 296, window->matches);
+    bytes_put64(p + 304, window->first_index);
+    bytes_put64(p + 312, window->first_tick);
+    bytes_put64(p + 320, window->last_index);
+    bytes_put64(p + 328, window->last_tick);
+}
+
 size_t capture_put_closing_member(uint8_t *out, const struct capture_totals *totals)
 {
     uint8_t *p = put_start(out, CAPTURE_MEMBER_CLOSING);
@@ -135,7 +148,10 @@ size_t capture_put_closing_member(uint8_t *out, const struct capture_totals *tot
     bytes_put64(p + 152, totals->source.above_4gib);
     bytes_put64(p + 160, totals->source.undecoded);
     bytes_put64(p + 168, totals->source.lost_bus);
-    put_text(p + 176, sizeof totals->message, totals->message);
+    bool window = totals->window.kind != CAPTURE_WINDOW_NONE;
+    if (window)
+        put_window(p, &totals->window);
+    put_text(p + 176, window ? WINDOW_MESSAGE_BYTES : sizeof totals->message, totals->message);
     return put_empty_end(out, CAPTURE_MEMBER_CLOSING);
 }
 
@@ -241,6 +257,17 @@ static void get_batch(struct batch *batch, const uint8_t *p)
     batch->host_time_ns = (int64_t)bytes_get64(p + 88);
 }
 
+static void get_window(struct capture_window *window, const uint8_t *p)
+{
+    window->kind = (enum capture_window_kind)p[11];
+    window->omitted = bytes_get64(p + 288);
+    window->matches = bytes_get64(p + 296);
+    window->first_index = bytes_get64(p + 304);
+    window->first_tick = bytes_get64(p + 312);
+    window->last_index = bytes_get64(p + 320);
+    window->last_tick = bytes_get64(p + 328);
+}
+
 static void get_totals(struct capture_totals *totals, const uint8_t *p)
 {
     totals->end = p[8] < CAPTURE_ENDS ? (enum capture_end)p[8] : CAPTURE_END_NONE;
@@ -260,7 +287,10 @@ static void get_totals(struct capture_totals *totals, const uint8_t *p)
     totals->source.above_4gib = bytes_get64(p + 152);
     totals->source.undecoded = bytes_get64(p + 160);
     totals->source.lost_bus = bytes_get64(p + 168);
-    get_text(totals->message, sizeof totals->message, p + 176);
+    bool window = p[11] == CAPTURE_WINDOW_MATCHES || p[11] == CAPTURE_WINDOW_SNAPSHOT;
+    if (window)
+        get_window(&totals->window, p);
+    get_text(totals->message, window ? WINDOW_MESSAGE_BYTES : sizeof totals->message, p + 176);
 }
 
 /* Whether the header's member size is plausible. */

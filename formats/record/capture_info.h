@@ -61,6 +61,23 @@ enum capture_end {
     CAPTURE_ENDS
 };
 
+/* What a file of a trigger holds. Stable numbers: they are in files. */
+enum capture_window_kind {
+    CAPTURE_WINDOW_NONE = 0,    /* not a window, or not a whole one yet */
+    CAPTURE_WINDOW_MATCHES = 1, /* the records around matches */
+    CAPTURE_WINDOW_SNAPSHOT = 2 /* the records that a buffer held on request */
+};
+
+/* The window of a file. Indices count the records that were left out, too: in the file, the same
+ * record has an index that is lower by `omitted`. */
+struct NAMED_FIELDS capture_window {
+    enum capture_window_kind kind;
+    uint64_t omitted; /* records left out before the file's last record, since the start */
+    uint64_t matches; /* so far; 0 in a snapshot */
+    uint64_t first_index, first_tick; /* of the first match */
+    uint64_t last_index, last_tick;   /* of the last one */
+};
+
 /* The closing member. "file": this file alone; "capture": from the capture's start to this file's
  * end. */
 struct capture_totals {
@@ -75,7 +92,8 @@ struct capture_totals {
     uint64_t after_stop; /* final: accepted by the board after the point of the stop, and dropped */
     struct source_totals source; /* final: what the board counted */
     int64_t ended_ns;            /* CLOCK_REALTIME */
-    char message[160];           /* the reason of a failure, if any */
+    struct capture_window window;
+    char message[160]; /* the reason of a failure, if any; cut to 112 bytes with a window */
 };
 
 /* Whether the header has a capture id. */

@@ -41,6 +41,23 @@ for form in 'SHUTDOWN 100 50' 'STOPCLKACK 0 0' 'IOREAD 300 300' 'SMIACK 70000 5'
 done
 bustap info t1/t_* | grep -q 'trigger type=SHUTDOWN'
 
+# each file names its matches, with the indices of the whole capture
+awk -F, '$4 == "IOREAD" { print $1 "," $2 }' all.csv >wanted
+for file in t3/t_*; do
+    bustap info --json "$file" >window || true # the file alone is not a whole capture
+    [ "$(jq '.windows | length' window)" -gt 0 ] || continue
+    jq -r '.windows[0] | "\(.omitted) \(.matches) \(.first_match_index),\(.first_match_tick) \(.last_match_index),\(.last_match_tick)"' window >line
+    read -r omitted matches first last <line
+    bustap dump --csv "$file" | tail -n +2 |
+        awk -F, -v omitted="$omitted" '$4 == "IOREAD" { print $1 + omitted "," $2 }' >found
+    [ "$(wc -l <found)" -eq "$matches" ]
+    [ "$(head -n 1 found)" = "$first" ]
+    [ "$(tail -n 1 found)" = "$last" ]
+    cat found >>got_matches
+    { bustap info "$file" || true; } | grep -q "^windows  *file .*record ${first%,*} at tick ${first#*,}"
+done
+cmp wanted got_matches
+
 # by time: no record is further from a match than wanted, and all that are near are there
 bustap capture -q --board $board -o time/t --trigger type=SHUTDOWN --pre 10us --post 5us
 awk -F, '{ tick[NR] = $2; if ($4 == "SHUTDOWN") at[++n] = $2 }

@@ -133,6 +133,39 @@ static void test_closing_round_trip(void)
     CU_ASSERT_EQUAL(plain_gunzip(bytes, size, nothing, 1), 0);
 }
 
+/* A window shortens the message. */
+static void test_window_round_trip(void)
+{
+    uint8_t bytes[CAPTURE_MEMBER_HEADER_MAX];
+    struct capture_member member;
+    struct capture_totals totals = sample_totals;
+    totals.window = (struct capture_window){.kind = CAPTURE_WINDOW_MATCHES,
+                                            .omitted = 1ull << 40,
+                                            .matches = 3,
+                                            .first_index = UINT64_MAX - 1,
+                                            .first_tick = 5,
+                                            .last_index = UINT64_MAX,
+                                            .last_tick = 7};
+    memset(totals.message, 'm', sizeof totals.message - 1);
+    size_t size = capture_put_closing_member(bytes, &totals);
+    CU_ASSERT_EQUAL(capture_get_member(&member, bytes, size, NULL), 1);
+    CU_ASSERT_EQUAL(member.totals.window.kind, CAPTURE_WINDOW_MATCHES);
+    CU_ASSERT_EQUAL(member.totals.window.omitted, totals.window.omitted);
+    CU_ASSERT_EQUAL(member.totals.window.matches, 3);
+    CU_ASSERT_EQUAL(member.totals.window.first_index, UINT64_MAX - 1);
+    CU_ASSERT_EQUAL(member.totals.window.first_tick, 5);
+    CU_ASSERT_EQUAL(member.totals.window.last_index, UINT64_MAX);
+    CU_ASSERT_EQUAL(member.totals.window.last_tick, 7);
+    CU_ASSERT_EQUAL(strspn(member.totals.message, "m"), 111);
+    CU_ASSERT_EQUAL(strlen(member.totals.message), 111);
+    totals.window.kind = CAPTURE_WINDOW_NONE;
+    size = capture_put_closing_member(bytes, &totals);
+    CU_ASSERT_EQUAL(capture_get_member(&member, bytes, size, NULL), 1);
+    CU_ASSERT_EQUAL(member.totals.window.kind, CAPTURE_WINDOW_NONE);
+    CU_ASSERT_EQUAL(member.totals.window.omitted, 0);
+    CU_ASSERT_EQUAL(strlen(member.totals.message), 159);
+}
+
 static void test_data_round_trip(void)
 {
     uint64_t random = 1;
@@ -302,6 +335,7 @@ static void test_stored(void)
 static const struct test_case cases[] = {
     {"header member round trip", test_header_round_trip},
     {"closing member round trip", test_closing_round_trip},
+    {"closing member with a window", test_window_round_trip},
     {"data member round trip, by our reader and by zlib", test_data_round_trip},
     {"uncounted gap without length", test_uncounted_gap_without_length},
     {"every flipped bit is detected", test_every_flipped_bit_is_seen},

@@ -38,6 +38,7 @@ static const struct command *const commands[] = {
     &info_command,
     &verify_command,
     &recover_command,
+    &cut_command,
     &cache_command,
     &convert_command,
     &plot_command,

@@ -170,6 +170,8 @@ static void json_description(struct json_put *json, const struct summary *summar
 {
     const struct capture_info *info = &summary->first->info;
     json_id(json, info);
+    json_bool(json, "derived", info->derived);
+    json_count(json, "first_index", info->first_index);
     json_text(json, "board", info->board);
     json_text(json, "bus", info->bus);
     json_text(json, "filter", PRINTABLE(info->filter));
@@ -249,6 +251,8 @@ static void print_description(const struct summary *summary)
         printf("%-13s %s\n", "program", PRINTABLE(info->board));
     else if (info->board[0])
         printf("%-13s %s, bus %s\n", "board", PRINTABLE(info->board), PRINTABLE(info->bus));
+    if (info->derived)
+        printf("%-13s of other captures, from request %" PRIu64 "\n", "made", info->first_index);
     if (info->filter[0])
         printf("%-13s %s\n", "filter", PRINTABLE(info->filter));
     if (info->started_ns)

@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct recover_settings {
@@ -405,30 +404,10 @@ static int recover_into(const char *path, const struct byu_reading *reading, str
     return report.status;
 }
 
-/* Begins the new file. An existing OUT stays unchanged until the new file is complete. */
-static struct new_file *begin_output(const struct recover_settings *settings,
-                                     struct bt_error *error)
-{
-    struct stat there;
-    const char *output = settings->output;
-    bool taken = lstat(output, &there) == 0;
-    if (taken && !settings->force) {
-        bt_fail(error, BT_IO, "%s exists already; --force replaces it", output);
-        return NULL;
-    }
-    if (taken && (stat(output, &there) != 0 || !S_ISREG(there.st_mode))) {
-        bt_fail(error, BT_IO,
-                "%s is not a regular file and is not replaced; -o - writes to standard output",
-                output);
-        return NULL;
-    }
-    return new_file_begin(output, settings->force ? NEW_FILE_REPLACES : NEW_FILE_ONLY, error);
-}
-
 static int recover_to_file(const char *path, const struct recover_settings *settings)
 {
     struct bt_error error;
-    struct new_file *file = begin_output(settings, &error);
+    struct new_file *file = overwrite_begin(settings->output, settings->force, &error);
     if (!file)
         return command_failure(&error);
     int status = recover_into(path, &settings->reading, file, settings->output);

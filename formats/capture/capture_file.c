@@ -20,10 +20,11 @@ enum { HEADER_PAYLOAD = 424, DATA_PAYLOAD = 104, CLOSING_PAYLOAD = 344 };
 
 #define WINDOW_MESSAGE_BYTES 112u /* of a closing member with a window, which needs the rest */
 
-#define GAP_CHOSEN    1u
-#define GAP_PARTS     2u
-#define GAP_EVENTS    4u
-#define GAP_UNCOUNTED (GAP_MILLISECONDS_MAX + 1u) /* the bit above the milliseconds */
+#define HEADER_DERIVED 1u
+#define GAP_CHOSEN     1u
+#define GAP_PARTS      2u
+#define GAP_EVENTS     4u
+#define GAP_UNCOUNTED  (GAP_MILLISECONDS_MAX + 1u) /* the bit above the milliseconds */
 enum { GZIP_TRAILER_BYTES = 8, EMPTY_DEFLATE_BYTES = 2, FORMAT_VERSION = 1 };
 
 /* Records are compressed directly from memory; a big-endian host would need to convert a copy. */
@@ -98,6 +99,7 @@ static void put_text(uint8_t *out, size_t size, const char *text)
 size_t capture_put_header_member(uint8_t *out, const struct capture_info *info)
 {
     uint8_t *p = put_start(out, CAPTURE_MEMBER_HEADER);
+    bytes_put16(p + 2, info->derived ? HEADER_DERIVED : 0);
     bytes_put64(p + 8, info->clock_hz);
     memcpy(p + 16, info->id, CAPTURE_ID_BYTES);
     bytes_put64(p + 32, (uint64_t)info->started_ns);
@@ -225,6 +227,7 @@ static void get_counts(uint64_t counts[LOSS_STAGES], const uint8_t *in)
 
 static void get_info(struct capture_info *info, const uint8_t *p)
 {
+    info->derived = bytes_get16(p + 2) & HEADER_DERIVED;
     info->clock_hz = bytes_get64(p + 8);
     memcpy(info->id, p + 16, CAPTURE_ID_BYTES);
     info->started_ns = (int64_t)bytes_get64(p + 32);

@@ -1,5 +1,6 @@
 #include "formats/capture/trace_members.h"
 
+#include "formats/base/crc32c.h"
 #include "formats/capture/crc_trail.h"
 
 #include <inttypes.h>
@@ -390,6 +391,34 @@ static int check_totals(struct trace_members *members, struct bt_error *error)
                    trace_input_name(members->input), members->totals.file_records, here);
 }
 
+/* Reads the rest of the member at the current offset. 0, BT_DATA or BT_IO. */
+static int fill(struct trace_members *members, const struct capture_member *member, size_t ahead,
+                struct bt_error *error)
+{
+    int result = trace_input_fill(members->input, member->member_bytes, ahead, error);
+    if (result < 0)
+        return result;
+    if (trace_input_available(members->input) < member->member_bytes)
+        return damaged(members, "the file ends within a block", error);
+    return 0;
+}
+
+/* Processes a header or closing member. 2, or a negative code. */
+static int step_description(struct trace_members *members, const struct capture_member *member,
+                            size_t ahead, struct bt_error *error)
+{
+    size_t skip;
+    int result = fill(members, member, ahead, error);
+    if (result < 0)
+        return result;
+    result = get_records(members, member, NULL, &skip, error);
+    if (result < 0)
+        return skip_damage(members, "a block without records is damaged", skip, error);
+    take_description(members, member);
+    trace_input_consume(members->input, member->member_bytes);
+    return member->kind == CAPTURE_MEMBER_CLOSING ? check_totals(members, error) : 2;
+}
+
 /* Processes one member. 2: no data for the caller; else as source_next. */
 static int step(struct trace_members *members, struct batch *batch, struct bt_error *error)
 {
@@ -397,25 +426,22 @@ static int step(struct trace_members *members, struct batch *batch, struct bt_er
     int result = peek(members, &member, SIZE_MAX, error);
     if (result <= 0)
         return result < 0 ? result : finish(members, error);
-    if (member.kind == CAPTURE_MEMBER_DATA) {
-        result = check_index(members, &member.batch, error);
-        if (result < 0)
-            return result;
-    }
-    result = trace_input_fill(members->input, member.member_bytes, SIZE_MAX, error);
-    if (result < 0)
-        return result;
-    if (trace_input_available(members->input) < member.member_bytes)
-        return damaged(members, "the file ends within a block", error);
-    if (member.kind == CAPTURE_MEMBER_DATA)
-        return take_records(members, &member, batch, error);
-    size_t skip;
-    result = get_records(members, &member, NULL, &skip, error);
-    if (result < 0)
-        return skip_damage(members, "a block without records is damaged", skip, error);
-    take_description(members, &member);
-    trace_input_consume(members->input, member.member_bytes);
-    return member.kind == CAPTURE_MEMBER_CLOSING ? check_totals(members, error) : 2;
+    if (member.kind != CAPTURE_MEMBER_DATA)
+        return step_description(members, &member, SIZE_MAX, error);
+    result = check_index(members, &member.batch, error);
+    if (result == 0)
+        result = fill(members, &member, SIZE_MAX, error);
+    return result < 0 ? result : take_records(members, &member, batch, error);
+}
+
+/* Returns an error that a seek has met; code 0: none. */
+static int take_pending(struct trace_members *members, struct bt_error *error)
+{
+    int code = members->pending.code;
+    if (code)
+        *error = members->pending;
+    members->pending.code = 0;
+    return code;
 }
 
 int trace_members_next(struct trace_members *members, struct batch *batch, struct bt_error *error)
@@ -424,11 +450,8 @@ int trace_members_next(struct trace_members *members, struct batch *batch, struc
     if (!error)
         error = &unheard;
     batch_clear(batch);
-    if (members->pending.code) {
-        *error = members->pending;
-        members->pending.code = 0;
+    if (take_pending(members, error))
         return error->code;
-    }
     if (members->position < members->held.count)
         return hand_out(members, batch);
     int result;
@@ -436,6 +459,64 @@ int trace_members_next(struct trace_members *members, struct batch *batch, struc
         result = step(members, batch, error);
     while (result == 2);
     return result;
+}
+
+/* --- whole members --------------------------------------------------------------------------- */
+
+int trace_members_peek(struct trace_members *members, struct capture_member *member,
+                       struct bt_error *error)
+{
+    int result;
+    if (take_pending(members, error))
+        return error->code;
+    do {
+        result = peek(members, member, 0, error);
+        if (result <= 0)
+            return result < 0 ? result : finish(members, error);
+        if (member->kind == CAPTURE_MEMBER_DATA)
+            return 1;
+        result = step_description(members, member, 0, error);
+    } while (result == 2);
+    return result;
+}
+
+/* The member counts as read. */
+static void count_member(struct trace_members *members, const struct batch *description)
+{
+    members->ordinal += description->count;
+    members->expected_index = description->first_index + description->count;
+    members->index_known = true;
+}
+
+int trace_members_pass(struct trace_members *members, const struct capture_member *member,
+                       struct bt_error *error)
+{
+    count_member(members, &member->batch);
+    return trace_input_skip(members->input, member->member_bytes, error);
+}
+
+int trace_members_take(struct trace_members *members, const struct capture_member *member,
+                       const uint8_t **bytes, struct bt_error *error)
+{
+    const uint8_t *stream;
+    size_t size;
+    int result = check_index(members, &member->batch, error);
+    if (result == 0)
+        result = fill(members, member, SIZE_MAX, error);
+    if (result < 0)
+        return result;
+    /* among damaged members, which may claim the same bytes, the trail bounds the work */
+    if (crc_trail_covers(&members->trail,
+                         trace_input_offset(members->input) + member->header_bytes))
+        return 0;
+    *bytes = trace_input_bytes(members->input);
+    const uint32_t wanted = capture_member_crc(member, *bytes, &stream, &size);
+    members->examined += size;
+    if (crc32c(0, stream, size) != wanted)
+        return 0;
+    count_member(members, &member->batch);
+    trace_input_consume(members->input, member->member_bytes);
+    return 1;
 }
 
 /* --- life and seeking ------------------------------------------------------------------------ */
@@ -540,9 +621,7 @@ static int pass_members(struct trace_members *members, uint64_t record, bool to_
             }
             return 0;
         } else {
-            members->ordinal += member.batch.count;
-            members->expected_index = member.batch.first_index + member.batch.count;
-            members->index_known = true;
+            count_member(members, &member.batch);
         }
         result = trace_input_skip(members->input, member.member_bytes, error);
         if (result < 0)

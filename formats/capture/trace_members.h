@@ -26,6 +26,18 @@ int trace_members_seek(struct trace_members *members, uint64_t record, struct bt
 /* As trace_reader_seek_tick. */
 int trace_members_seek_tick(struct trace_members *members, uint64_t tick, struct bt_error *error);
 
+/* As trace_reader_peek_member. */
+int trace_members_peek(struct trace_members *members, struct capture_member *member,
+                       struct bt_error *error);
+
+/* As trace_reader_pass_member. */
+int trace_members_pass(struct trace_members *members, const struct capture_member *member,
+                       struct bt_error *error);
+
+/* As trace_reader_take_member. */
+int trace_members_take(struct trace_members *members, const struct capture_member *member,
+                       const uint8_t **bytes, struct bt_error *error);
+
 /* As trace_reader_position. */
 uint64_t trace_members_position(const struct trace_members *members);
 

@@ -162,6 +162,24 @@ int trace_reader_seek_tick(struct trace_reader *reader, uint64_t tick, struct bt
     return reader->members ? trace_members_seek_tick(reader->members, tick, error) : 0;
 }
 
+int trace_reader_peek_member(struct trace_reader *reader, struct capture_member *member,
+                             struct bt_error *error)
+{
+    return trace_members_peek(reader->members, member, error);
+}
+
+int trace_reader_pass_member(struct trace_reader *reader, const struct capture_member *member,
+                             struct bt_error *error)
+{
+    return trace_members_pass(reader->members, member, error);
+}
+
+int trace_reader_take_member(struct trace_reader *reader, const struct capture_member *member,
+                             const uint8_t **bytes, struct bt_error *error)
+{
+    return trace_members_take(reader->members, member, bytes, error);
+}
+
 uint64_t trace_reader_position(const struct trace_reader *reader)
 {
     return reader->members ? trace_members_position(reader->members)

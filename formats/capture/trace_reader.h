@@ -46,6 +46,26 @@ int trace_reader_seek(struct trace_reader *reader, uint64_t record, struct bt_er
  */
 int trace_reader_seek_tick(struct trace_reader *reader, uint64_t tick, struct bt_error *error);
 
+/*
+ * Of a capture, when source_next has returned all records of the members before: describes the next
+ * data member, without its records; headers and closing members before it go to the watcher. The
+ * caller then passes the member, takes it, or reads its records with source_next. 1; else as
+ * source_next.
+ */
+struct capture_member;
+int trace_reader_peek_member(struct trace_reader *reader, struct capture_member *member,
+                             struct bt_error *error);
+
+/* Passes the member just described, in a file without reading it. 0 or BT_IO. */
+int trace_reader_pass_member(struct trace_reader *reader, const struct capture_member *member,
+                             struct bt_error *error);
+
+/* Sets *bytes to the member just described, all member_bytes of it, valid until the next call; its
+ * records are not decompressed, only their CRC-32C is checked. 1; 0 if it is damaged: source_next
+ * then reports that; BT_DATA or BT_IO. */
+int trace_reader_take_member(struct trace_reader *reader, const struct capture_member *member,
+                             const uint8_t **bytes, struct bt_error *error);
+
 /* The ordinal in the file of the next record; at the end, the number of records. */
 uint64_t trace_reader_position(const struct trace_reader *reader);
 
@@ -60,7 +80,6 @@ const struct capture_totals *trace_reader_closing(const struct trace_reader *rea
  * in concatenated files they mark where one ends and the next begins. During the call,
  * trace_reader_offset is the member's start. Traces of other kinds have no members.
  */
-struct capture_member;
 typedef void trace_watcher(void *context, const struct capture_member *member);
 void trace_reader_watch(struct trace_reader *reader, trace_watcher *watcher, void *context);
 

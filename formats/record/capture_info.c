@@ -10,7 +10,8 @@ bool capture_info_has_id(const struct capture_info *info)
 
 bool capture_info_same_capture(const struct capture_info *a, const struct capture_info *b)
 {
-    return capture_info_has_id(a) && memcmp(a->id, b->id, sizeof a->id) == 0;
+    return capture_info_has_id(a) && !a->derived && !b->derived &&
+           memcmp(a->id, b->id, sizeof a->id) == 0;
 }
 
 const char *capture_end_name(enum capture_end end)

@@ -41,6 +41,7 @@ struct capture_info {
     uint32_t keep;                /* size of the ring; 0: every file is kept */
     int64_t file_started_ns;      /* CLOCK_REALTIME at the file's start */
     uint64_t first_index;         /* index of the file's first record (or of its first loss) */
+    bool derived; /* made of other captures: stands alone, whatever its id; begins at any index */
     bool host_filters; /* not in files: the host removes what the filter excludes; a board that
                           applies the whole filter leaves nothing to it */
     char board_filter[FILTER_WORDS_BYTES]; /* not in files: with host_filters, the part that the
@@ -99,7 +100,7 @@ struct capture_totals {
 /* Whether the header has a capture id. */
 bool capture_info_has_id(const struct capture_info *info);
 
-/* Whether two headers are of one capture; without ids they never are. */
+/* Whether two headers are of one capture; without ids, or derived, they never are. */
 bool capture_info_same_capture(const struct capture_info *a, const struct capture_info *b);
 
 /* The name of an end in info and JSON: "rotated", "stopped", ... */

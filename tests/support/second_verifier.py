@@ -72,10 +72,13 @@ class File:
     def __init__(self, payload):
         self.clock, self.id, self.started, _, self.first_index, self.number, self.keep = \
             struct.unpack_from("<Q16sqqQII", payload, 8)
+        self.derived = payload[2] & 1 != 0
         self.common = (self.clock, self.started, self.keep,
                        text(payload[64:128]), text(payload[128:160]), text(payload[160:416]))
         check(self.id != bytes(16) and self.number != 0, 5)
-        check(self.number != 1 or self.first_index == 0, 5)
+        check(self.number == 1 or not self.derived, 5)
+        check(self.number != 1 or self.first_index == 0 or self.derived, 5)
+        self.before = self.first_index if self.derived else 0
         self.is_program = text(payload[128:160]) == b"program"
         self.data, self.closing = [], None
 
@@ -142,12 +145,12 @@ def check_closing(file, index, tick, losses):
     check(not (file.end == 1 and file.final) and not (2 <= file.end <= 6 and not file.final), 15)
     if file.end != 7 or file.final:
         check(tick is None or last_tick == tick or (at_end and last_tick > tick), 14)
-        check(sum(file.counts) == file.end_index, 16)
+        check(sum(file.counts) == file.end_index - file.before, 16)
         check(all(a >= b for a, b in zip(file.counts, file.own)), 16)
         check(file.number != 1 or file.counts == file.own, 16)
     if file.final and file.known:
         seen, accepted, filtered, above, undecoded, lost = struct.unpack_from("<6Q", p, 128)
-        check(seen == accepted + filtered + above + undecoded and accepted == file.end_index + after_stop, 17)
+        check(seen == accepted + filtered + above + undecoded and accepted == file.end_index - file.before + after_stop, 17)
         check(file.counts[1] <= lost <= accepted, 17)
     return at_end
 
@@ -179,7 +182,7 @@ def verify(paths):
             name = re.fullmatch(r"(.+)_\d{5,}_\d{8}T\d{6}Z\.byu\.gz(\.part)?", path)
             for file in read_files(path):
                 file.prefix = name and name[1]
-                captures.setdefault(file.id, []).append(file)
+                captures.setdefault(file if file.derived else file.id, []).append(file)
         for files in captures.values():
             check_capture(sorted(files, key=lambda file: file.number), sum(captures.values(), []))
     except Refused as reason:

@@ -60,6 +60,9 @@ sound joined sh -c 'make_capture seed=7 files=3 file_records=20 block_records=9 
     cat x_3.byu.gz x_1.byu.gz >p_1.byu.gz && mv x_2.byu.gz p_2.byu.gz && rm x_1.byu.gz x_3.byu.gz'
 sound cut_and_recovered cut_and_recovered
 sound damaged_and_recovered damaged_and_recovered
+sound derived sh -c 'make_capture seed=11 files=2 file_records=40 block_records=15 bus=2 link=1 x &&
+    bustap cut -o p_1.byu.gz --skip 20 x_?.byu.gz && bustap cut -o p_2.byu.gz --skip 70 x_?.byu.gz &&
+    bustap cut -o p_3.byu.gz -n 50 -f type=read x_?.byu.gz && rm x_?.byu.gz'
 sound captured capture --board virtual:smp=2,requests=200
 sound rotated capture --board virtual:smp=2,requests=400 --rotate size=4K
 sound kept capture --board virtual:smp=2,requests=800 --rotate size=4K --keep 3

@@ -12,6 +12,7 @@ extern const struct command cache_command;
 extern const struct command capture_command;
 extern const struct command convert_command;
 extern const struct command ctl_command;
+extern const struct command cut_command;
 extern const struct command dcfg_annotate_command;
 extern const struct command dcfg_blocks_command;
 extern const struct command dcfg_build_command;

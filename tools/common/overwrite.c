@@ -1,6 +1,7 @@
 #include "tools/common/overwrite.h"
 
 #include "capture/file_list.h"
+#include "formats/base/new_file.h"
 #include "tools/common/words.h"
 
 #include <string.h>
@@ -58,4 +59,21 @@ int overwrite_check(const char *output, int count, char *const *inputs, const ch
             return bt_fail(error, BT_USAGE, "%.300s is read: %s needs another name",
                            strcmp(output, "-") == 0 ? "standard output" : output, what);
     return overwrite_check_held(output, error);
+}
+
+struct new_file *overwrite_begin(const char *output, bool force, struct bt_error *error)
+{
+    struct stat there;
+    bool taken = lstat(output, &there) == 0;
+    if (taken && !force) {
+        bt_fail(error, BT_IO, "%s exists already; --force replaces it", output);
+        return NULL;
+    }
+    if (taken && (stat(output, &there) != 0 || !S_ISREG(there.st_mode))) {
+        bt_fail(error, BT_IO,
+                "%s is not a regular file and is not replaced; -o - writes to standard output",
+                output);
+        return NULL;
+    }
+    return new_file_begin(output, force ? NEW_FILE_REPLACES : NEW_FILE_ONLY, error);
 }

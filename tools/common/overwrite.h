@@ -6,6 +6,8 @@
 
 #include <stdbool.h>
 
+struct new_file;
+
 /*
  * Whether writing to output overwrites the file at path, also through another name of it. "-" means
  * standard output as output, standard input as path. Only regular files can be overwritten; missing
@@ -23,5 +25,9 @@ int overwrite_check_held(const char *output, struct bt_error *error);
  */
 int overwrite_check(const char *output, int count, char *const *inputs, const char *what,
                     struct bt_error *error);
+
+/* Begins a new file of the name output; an existing one is an error unless force, and stays
+ * unchanged until the new file is complete. NULL and *error. */
+struct new_file *overwrite_begin(const char *output, bool force, struct bt_error *error);
 
 #endif

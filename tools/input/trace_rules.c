@@ -19,7 +19,11 @@ int trace_rules_header(struct trace_file *file, struct bt_error *error)
     file->order.known = info->file_number == 1;
     if (info->file_number == 0)
         return bt_fail(error, BT_DATA, "the header says file 0; the first file of a capture is 1");
-    if (info->file_number == 1 && info->first_index != 0)
+    if (info->derived && info->file_number != 1)
+        return bt_fail(error, BT_DATA,
+                       "the header of a derived capture says file %" PRIu32 ", not 1",
+                       info->file_number);
+    if (info->file_number == 1 && info->first_index != 0 && !info->derived)
         return bt_fail(error, BT_DATA,
                        "the first file of the capture begins with request %" PRIu64 ", not 0",
                        info->first_index);
@@ -200,15 +204,16 @@ static int check_capture(const struct trace_file *file, struct bt_error *error)
 {
     const struct capture_totals *totals = &file->totals;
     uint64_t lost, requests;
+    const uint64_t before_file = file->info.derived ? file->info.first_index : 0;
     if (!knows_capture(totals))
         return 0;
     if (!add_up(totals->capture_lost, LOSS_STAGES, &lost) ||
         __builtin_add_overflow(totals->capture_records, lost, &requests) ||
-        requests != totals->end_index)
+        totals->end_index < before_file || requests != totals->end_index - before_file)
         return bt_fail(error, BT_DATA,
                        "the closing block's records and losses of the capture do not add up to "
-                       "its end index, %" PRIu64,
-                       totals->end_index);
+                       "its end index, %" PRIu64 "%s",
+                       totals->end_index, before_file > 0 ? ", less the first index" : "");
     uint64_t before = totals->capture_records - totals->file_records;
     bool less = totals->capture_records < totals->file_records;
     for (int stage = 0; stage < LOSS_STAGES; stage++) {

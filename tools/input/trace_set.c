@@ -18,13 +18,16 @@ static bool has_identity(const struct trace_file *file)
     return file->opened && capture_info_has_id(&file->info);
 }
 
-/* Files with an id first: by capture, then number, then path. */
+/* Files with an id first: those of captures, then derived ones; by capture, then number, then path.
+ */
 static int compare_files(const void *left, const void *right)
 {
     const struct trace_file *a = left;
     const struct trace_file *b = right;
     if (has_identity(a) != has_identity(b))
         return has_identity(a) ? -1 : 1;
+    if (a->info.derived != b->info.derived)
+        return a->info.derived ? 1 : -1;
     int by_identity = memcmp(a->info.id, b->info.id, sizeof a->info.id);
     if (by_identity != 0)
         return by_identity;

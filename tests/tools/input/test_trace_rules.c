@@ -208,7 +208,7 @@ static void test_no_lies(void)
         {{{1, HEADER, 40, 8, 12345}, {1, DATA(1), 88, 8, HALF}, {1, CLOSING, 120, 8, HALF}},
          "",
          ""},
-        {{{2, HEADER, 2, 2, 1}, {2, DATA(1), 2, 2, 2}, {2, CLOSING, 11, 4, 1}}, "", ""},
+        {{{2, HEADER, 2, 2, 2}, {2, DATA(1), 2, 2, 2}, {2, CLOSING, 11, 4, 1}}, "", ""},
         {{{3, CLOSING, 8, 1, 3}, {3, CLOSING, 176, 1, 65}, {1, CLOSING, 136, 8, 9}}, "", ""},
         {{{3, CLOSING, 8, 1, 200}, {3, CLOSING, 104, 8, 50}, {2, CLOSING, 168, 8, 9}}, "", ""},
     };

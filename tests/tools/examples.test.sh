@@ -7,8 +7,6 @@ for tool in gcc dot callgrind_annotate gnuplot valgrind /usr/bin/python3; do
     command -v $tool >/dev/null || { echo "$tool is missing"; exit 77; }
 done
 /usr/bin/python3 -c 'import numpy' 2>/dev/null || { echo "numpy is missing"; exit 77; }
-# AddressSanitizer occupies the addresses of programs
-[ -z "$NO_EXEC" ] || { echo "$NO_EXEC"; exit 77; }
 
 # block PAGE: the literal text of its examples
 block() {
@@ -67,6 +65,8 @@ for page in "$TOP"/doc/bustap-*.1 "$TOP/doc/bustapd.8"; do
     commands "$page" >script
     count=$(grep -c . script)
     [ "$count" -ge 2 ] || { echo "$page: no examples"; exit 1; }
+    # nothing can be executed here
+    [ -z "$NO_EXEC" ] || ! grep -qE 'bustap (exec|profile|depend|wet|rondo)' script || continue
     total=$((total + count))
     case $page in bustap-mrc.1) # seconds need a capture with a clock, as those of boards
         rm capture_*.byu.gz
@@ -74,7 +74,7 @@ for page in "$TOP"/doc/bustap-*.1 "$TOP/doc/bustapd.8"; do
     esac
     bash -e -o pipefail script >out 2>err || { echo "$page: status $?"; cat script err; exit 1; }
 done
-[ $total -ge 30 ]
+[ -n "$NO_EXEC" ] || [ $total -ge 30 ]
 # the last example of bustapd(8); the first answer may precede the board's
 grep -q '^demo *\(starting\|running\)' out
 

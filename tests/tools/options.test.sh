@@ -55,3 +55,14 @@ if grep -E '^(first|until|limit|workers) ' rows; then
     echo "an old name is back"
     exit 1
 fi
+
+# each option with a letter too many is suggested, or one as near
+while read -r long _ _ command; do
+    command=${command/#dcfg/dcfg }
+    # shellcheck disable=SC2086
+    said=$(bustap $command "--${long}q" 2>&1 >/dev/null </dev/null) && { echo "$command --${long}q is accepted"; exit 1; }
+    case $said in
+        *"did you mean --"*) ;;
+        *) echo "$command --${long}q: $said"; exit 1 ;;
+    esac
+done <rows

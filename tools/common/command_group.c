@@ -14,15 +14,22 @@ static const struct command *find(const struct command *const *list, const char 
     return NULL;
 }
 
-static int unknown(const struct command *const *list, const char *called, const char *name)
+/* The name most similar to a misspelt one; NULL: none is similar. */
+static const char *nearest(const struct command *const *list, const char *name)
 {
     struct suggestion suggestion;
     suggestion_begin(&suggestion, name);
     for (const struct command *const *c = list; *c; c++)
         suggestion_try(&suggestion, (*c)->name);
-    if (suggestion.nearest)
+    return suggestion.nearest;
+}
+
+static int unknown(const struct command *const *list, const char *called, const char *name)
+{
+    const char *meant = nearest(list, name);
+    if (meant)
         fprintf(stderr, "%s: unknown command '%.60s', did you mean '%s'? See '%s -h'\n", called,
-                PRINTABLE(name), suggestion.nearest, called);
+                PRINTABLE(name), meant, called);
     else
         fprintf(stderr, "%s: unknown command '%.60s', see '%s -h'\n", called, PRINTABLE(name),
                 called);
@@ -44,15 +51,21 @@ int command_run(const struct command *command, const char *called, int count, ch
     return command->run(&call);
 }
 
+/* Runs a command of a list; its name in messages is "CALLED NAME". */
+static int run_listed(const struct command *command, const char *called, int count,
+                      char **arguments, const sigset_t *mask)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s %s", called, command->name);
+    return command_run(command, name, count, arguments, mask);
+}
+
 int command_choose(const struct command *const *list, const char *called, int count,
                    char **arguments, const sigset_t *mask)
 {
     const struct command *command = find(list, arguments[0]);
-    if (!command)
-        return unknown(list, called, arguments[0]);
-    char name[64];
-    snprintf(name, sizeof name, "%s %s", called, command->name);
-    return command_run(command, name, count, arguments, mask);
+    return command ? run_listed(command, called, count, arguments, mask)
+                   : unknown(list, called, arguments[0]);
 }
 
 static void print_group(const struct invocation *call, FILE *out)
@@ -76,4 +89,20 @@ int command_group_run(struct invocation *call)
     }
     return command_choose(call->command->group, call->called, call->count - 1, call->arguments + 1,
                           call->mask);
+}
+
+bool command_group_try(const struct invocation *call, int *status)
+{
+    const struct command *command =
+        call->count > 1 ? find(call->command->group, call->arguments[1]) : NULL;
+    if (command)
+        *status =
+            run_listed(command, call->called, call->count - 1, call->arguments + 1, call->mask);
+    return command;
+}
+
+void command_group_suggest(const struct invocation *call, const char *program,
+                           struct bt_error *error)
+{
+    suggestion_add(error, nearest(call->command->group, program));
 }

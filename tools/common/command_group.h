@@ -22,4 +22,15 @@ int command_choose(const struct command *const *list, const char *called, int co
 /* run() of a command with subcommands: runs one of command->group. */
 int command_group_run(struct invocation *call);
 
+/*
+ * For commands that run programs and have subcommands: runs the subcommand that the first argument
+ * names. Returns whether there is one; *status is its exit status.
+ */
+bool command_group_try(const struct invocation *call, int *status);
+
+/* Completes the message about a program that was not found with the subcommand that may be meant.
+ */
+void command_group_suggest(const struct invocation *call, const char *program,
+                           struct bt_error *error);
+
 #endif

@@ -181,9 +181,7 @@ static int hide(struct call *call, FILE *stream, struct bt_error *error)
 static int begin(struct call *call, const char *const *arguments, struct bt_error *error)
 {
     struct bt_error unheard; /* ignored: there may be no standard error */
-    int result = exec_program_find(call->path, arguments[0], error);
-    if (result == 0)
-        result = open_outputs(call, error);
+    int result = open_outputs(call, error);
     if (result < 0)
         return result;
     call->run.messages = own_stream_on(STDERR_FILENO, &unheard);
@@ -254,10 +252,7 @@ static int depend_main(struct invocation *invocation)
     struct call call = {.settings = &settings};
     struct bt_error error = {0};
     int status;
-    if (invocation->count > 1 && strcmp(invocation->arguments[1], "check") == 0)
-        return command_run(&depend_check_command, "bustap depend check", invocation->count - 1,
-                           invocation->arguments + 1, invocation->mask);
-    if (!command_options(invocation, &settings, &status))
+    if (command_group_try(invocation, &status) || !command_options(invocation, &settings, &status))
         return status;
     if (settings.compiler_flags || settings.linker_flags)
         return invocation->count > 0
@@ -268,6 +263,10 @@ static int depend_main(struct invocation *invocation)
     if (check(&settings, &error) < 0)
         return command_usage(invocation, "%s", error.message);
     const char *const *arguments = (const char *const *)invocation->arguments;
+    if (exec_program_find(call.path, arguments[0], &error) < 0) {
+        command_group_suggest(invocation, arguments[0], &error);
+        return exec_program_failure(&error);
+    }
     exec_program_join(call.command, sizeof call.command, arguments);
     call.run = (struct depend_run){.settings = &settings.run,
                                    .program = call.command,

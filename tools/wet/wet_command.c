@@ -12,7 +12,6 @@
 
 #include <inttypes.h>
 #include <signal.h>
-#include <string.h>
 #include <unistd.h>
 
 struct command_settings {
@@ -21,10 +20,6 @@ struct command_settings {
     bool no_values;
     uint64_t history; /* number of dependences; 0: a file is written */
 };
-
-/* Commands that read WET files; NULL ends them. */
-static const struct command *const readers[] = {&wet_check_command, &wet_print_command,
-                                                &wet_report_command, NULL};
 
 /* --- options ---------------------------------------------------------------------------------- */
 
@@ -103,9 +98,7 @@ static int begin_output(struct call *call, struct bt_error *error)
 static int begin(struct call *call, const char *const *arguments, struct bt_error *error)
 {
     struct bt_error unheard; /* ignored: there may be no standard error */
-    int result = exec_program_find(call->path, arguments[0], error);
-    if (result == 0)
-        result = open_output(call, error);
+    int result = open_output(call, error);
     if (result < 0)
         return result;
     FILE *output = call->history.stream ? call->history.stream : call->file.stream;
@@ -172,23 +165,6 @@ _Noreturn static void go(struct call *call)
     process_exit(&end);
 }
 
-/* The command that reads a file; NULL: a program is to be recorded. */
-static const struct command *find_reader(const struct invocation *invocation)
-{
-    for (size_t i = 0; invocation->count > 1 && readers[i]; i++)
-        if (strcmp(invocation->arguments[1], readers[i]->name) == 0)
-            return readers[i];
-    return NULL;
-}
-
-static int run_reader(const struct invocation *invocation, const struct command *reader)
-{
-    char called[64];
-    snprintf(called, sizeof called, "bustap wet %s", reader->name);
-    return command_run(reader, called, invocation->count - 1, invocation->arguments + 1,
-                       invocation->mask);
-}
-
 static void set_sink(struct call *call)
 {
     struct record_run_settings *run = &call->settings->run;
@@ -208,18 +184,19 @@ static int wet_main(struct invocation *invocation)
     struct call call = {.settings = &settings};
     struct bt_error error = {0};
     int status;
-    const struct command *reader = find_reader(invocation);
-    if (reader)
-        return run_reader(invocation, reader);
-    if (!command_options(invocation, &settings, &status))
+    if (command_group_try(invocation, &status) || !command_options(invocation, &settings, &status))
         return status;
     if (invocation->count == 0)
         return command_usage(invocation, "PROGRAM is missing");
+    const char *const *arguments = (const char *const *)invocation->arguments;
+    if (exec_program_find(call.path, arguments[0], &error) < 0) {
+        command_group_suggest(invocation, arguments[0], &error);
+        return exec_program_failure(&error);
+    }
     if (!settings.output && settings.history == 0)
         return command_usage(invocation, "-o is missing: the file for the trace");
     if (region_options_check(&settings.run.region, &error) < 0)
         return command_usage(invocation, "%s", error.message);
-    const char *const *arguments = (const char *const *)invocation->arguments;
     exec_program_join(call.header.command, sizeof call.header.command, arguments);
     call.header.has_values = settings.run.has_values = !settings.no_values && settings.history == 0;
     set_sink(&call);
@@ -234,6 +211,10 @@ static int wet_main(struct invocation *invocation)
     record_history_clear(&call.history);
     return exec_program_failure(&error);
 }
+
+/* They read WET files. */
+static const struct command *const readers[] = {&wet_check_command, &wet_print_command,
+                                                &wet_report_command, NULL};
 
 const struct command wet_command = {
     .name = "wet",

@@ -5,6 +5,7 @@
 #include "tools/common/words.h"
 #include "tools/input/captures.h"
 #include "tools/input/gaps.h"
+#include "tools/input/trace_select.h"
 #include "tools/input/trace_set.h"
 #include "tools/input/trigger_windows.h"
 
@@ -13,16 +14,19 @@
 
 struct info_settings {
     bool json;
-    struct input_trace_settings reading;
+    struct record_input_settings input;
 };
 
-static const struct option_row info_options[] = {OPTION_JSON_ROW(struct info_settings, json),
-                                                 INPUT_TRACE_OPTIONS(struct info_settings, reading),
-                                                 {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
+static const struct option_row info_options[] = {
+    OPTION_JSON_ROW(struct info_settings, json),
+    RECORD_INPUT_SELECTION_OPTIONS(struct info_settings, input),
+    INPUT_TRACE_OPTIONS(struct info_settings, input.trace),
+    {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
 /* Sums over all files. */
 struct summary {
-    struct trace_verdict total; /* over all captures */
+    const struct record_input_settings *part; /* what was read; NULL: whole traces */
+    struct trace_verdict total;               /* over all captures */
     uint64_t captures;
     struct tally tally;
     const struct trace_set *set;
@@ -68,15 +72,15 @@ static void summarise(struct summary *summary, const struct trace_set *set)
         struct trace_verdict capture;
         trace_set_judge(&capture, set->files + first, count);
         add_capture(summary, &capture);
-        if (!capture.complete && set->files[first].kind == TRACE_CAPTURE)
+        if (!summary->part && !capture.complete && set->files[first].kind == TRACE_CAPTURE)
             summary->lacking = true;
     }
 }
 
 /* Calls show for each capture, in the order of the set. */
 static void each_capture(const struct summary *summary,
-                         void (*show)(void *context, uint64_t ordinal,
-                                      const struct trace_file *first,
+                         void (*show)(const struct summary *summary, void *context,
+                                      uint64_t ordinal, const struct trace_file *first,
                                       const struct trace_verdict *capture),
                          void *context)
 {
@@ -86,7 +90,7 @@ static void each_capture(const struct summary *summary,
     for (size_t first = 0; (count = trace_set_capture(set, first)) > 0; first += count) {
         struct trace_verdict capture;
         trace_set_judge(&capture, set->files + first, count);
-        show(context, ++ordinal, &set->files[first], &capture);
+        show(summary, context, ++ordinal, &set->files[first], &capture);
     }
 }
 
@@ -145,8 +149,14 @@ static void json_id(struct json_put *json, const struct capture_info *info)
     json_text(json, "id", id);
 }
 
-static void json_capture(void *context, uint64_t ordinal, const struct trace_file *first,
-                         const struct trace_verdict *capture)
+static void json_complete(struct json_put *json, const struct trace_verdict *verdict)
+{
+    json_bool(json, "complete", verdict->complete);
+    json_text(json, "incomplete_because", verdict->why);
+}
+
+static void json_capture(const struct summary *summary, void *context, uint64_t ordinal,
+                         const struct trace_file *first, const struct trace_verdict *capture)
 {
     struct json_put *json = context;
     (void)ordinal;
@@ -161,8 +171,8 @@ static void json_capture(void *context, uint64_t ordinal, const struct trace_fil
     json_count(json, "lost", words_lost(capture->lost));
     json_count(json, "first_tick", capture->first_tick);
     json_count(json, "last_tick", capture->last_tick);
-    json_bool(json, "complete", capture->complete);
-    json_text(json, "incomplete_because", capture->why);
+    if (!summary->part)
+        json_complete(json, capture);
     json_put_object_end(json);
 }
 
@@ -176,6 +186,8 @@ static void json_description(struct json_put *json, const struct summary *summar
     json_text(json, "bus", info->bus);
     json_text(json, "filter", PRINTABLE(info->filter));
     json_time(json, "started", info->started_ns);
+    if (summary->part)
+        return;
     json_time(json, "ended", summary->last ? summary->last->totals.ended_ns : 0);
     json_text(json, "end",
               capture_end_name(summary->last ? summary->last->totals.end : CAPTURE_END_NONE));
@@ -192,8 +204,13 @@ static int print_json(const struct summary *summary)
         return BT_MEMORY;
     json_count(json, "records", total->records);
     json_count(json, "lost", words_lost(total->lost));
-    json_bool(json, "complete", total->complete);
-    json_text(json, "incomplete_because", total->why);
+    if (summary->part) {
+        json_object(json, "selection");
+        record_input_json(json, summary->part);
+        json_put_object_end(json);
+    } else {
+        json_complete(json, total);
+    }
     json_count(json, "files", total->files);
     json_count(json, "captures", summary->captures);
     if (summary->captures == 1) {
@@ -202,15 +219,18 @@ static int print_json(const struct summary *summary)
         json_count(json, "clock_hz", summary->first->info.clock_hz);
     }
     json_count(json, "raw_bytes", total->records * RECORD_BYTES);
-    json_count(json, "compressed_bytes", total->bytes);
+    if (!summary->part)
+        json_count(json, "compressed_bytes", total->bytes);
     json_counts(json, "by_type", summary->tally.types, true);
     json_counts(json, "by_processor", summary->tally.processors, false);
     json_counts(json, "by_size", summary->tally.sizes, false);
     json_lost(json, total->lost);
     gaps_json(json, summary->set->files, summary->set->count);
-    trigger_windows_json(json, summary->set->files, summary->set->count);
-    json_count(json, "removed_files", total->removed_files);
-    json_count(json, "removed_requests", total->removed);
+    if (!summary->part) {
+        trigger_windows_json(json, summary->set->files, summary->set->count);
+        json_count(json, "removed_files", total->removed_files);
+        json_count(json, "removed_requests", total->removed);
+    }
     if (summary->captures == 1)
         json_description(json, summary);
     json_array(json, "each_capture");
@@ -290,8 +310,8 @@ static void print_gaps(const struct summary *summary)
         gaps_print(&summary->set->files[i], "              ", true);
 }
 
-static void print_capture(void *context, uint64_t ordinal, const struct trace_file *first,
-                          const struct trace_verdict *capture)
+static void print_capture(const struct summary *summary, void *context, uint64_t ordinal,
+                          const struct trace_file *first, const struct trace_verdict *capture)
 {
     char label[32];
     char name[CAPTURES_NAME_BYTES];
@@ -299,34 +319,48 @@ static void print_capture(void *context, uint64_t ordinal, const struct trace_fi
     snprintf(label, sizeof label, "capture %" PRIu64, ordinal);
     printf("%-13s %s\n", label,
            PRINTABLE(captures_name(name, sizeof name, first->path, &first->info, capture->files)));
-    printf("%-13s %" PRIu64 " records, %" PRIu64 " lost, ticks %" PRIu64 " to %" PRIu64 ", %s%s\n",
-           "", capture->records, words_lost(capture->lost), capture->first_tick, capture->last_tick,
-           capture->complete ? "complete" : "not complete: ", PRINTABLE(capture->why));
+    printf("%-13s %" PRIu64 " records, %" PRIu64 " lost, ticks %" PRIu64 " to %" PRIu64, "",
+           capture->records, words_lost(capture->lost), capture->first_tick, capture->last_tick);
+    if (!summary->part)
+        printf(", %s%s",
+               capture->complete ? "complete" : "not complete: ", PRINTABLE(capture->why));
+    putchar('\n');
+}
+
+static void print_size(const struct trace_verdict *total)
+{
+    char raw[WORDS_SIZE_BYTES];
+    char compressed[WORDS_SIZE_BYTES];
+    double raw_bytes = (double)total->records * RECORD_BYTES;
+    printf("%-13s %s of records in %s", "size", words_size(raw, raw_bytes),
+           words_size(compressed, (double)total->bytes));
+    if (total->bytes > 0)
+        printf(": %.2f to 1", raw_bytes / (double)total->bytes);
+    putchar('\n');
 }
 
 static void print_text(const struct summary *summary)
 {
     const struct trace_verdict *total = &summary->total;
     char loss[LOSS_TEXT_BYTES];
-    char raw[WORDS_SIZE_BYTES];
-    char compressed[WORDS_SIZE_BYTES];
-    double raw_bytes = (double)total->records * RECORD_BYTES;
-    printf("%-13s %" PRIu64 "\n", "records", total->records);
+    char only[RECORD_INPUT_ONLY_BYTES] = "";
+    if (summary->part)
+        record_input_only(only, summary->part);
+    printf("%-13s %" PRIu64 "%s\n", "records", total->records, only);
     printf("%-13s %" PRIu64 "%s%s\n", "lost", words_lost(total->lost),
            words_lost(total->lost) ? ": " : "", loss_text(loss, total->lost));
     print_gaps(summary);
     trigger_windows_print(summary->set->files, summary->set->count);
-    printf("%-13s %s%s\n", "complete", total->complete ? "yes" : "no: ", PRINTABLE(total->why));
+    if (!summary->part)
+        printf("%-13s %s%s\n", "complete", total->complete ? "yes" : "no: ", PRINTABLE(total->why));
     printf("%-13s %" PRIu64, "files", total->files);
     if (summary->captures > 1)
         printf(", of %" PRIu64 " captures", summary->captures);
     if (total->removed_files > 0)
         printf(", files 1 to %" PRIu32 " were removed by the ring", total->removed_files);
-    printf("\n%-13s %s of records in %s", "size", words_size(raw, raw_bytes),
-           words_size(compressed, (double)total->bytes));
-    if (total->bytes > 0)
-        printf(": %.2f to 1", raw_bytes / (double)total->bytes);
     putchar('\n');
+    if (!summary->part)
+        print_size(total);
     if (summary->captures > 1) {
         each_capture(summary, print_capture, NULL);
     } else {
@@ -338,9 +372,20 @@ static void print_text(const struct summary *summary)
     print_counts("by size", summary->tally.sizes, total->records, false);
 }
 
+/* Reads the traces, or the selected part of them. */
+static int read_set(struct summary *summary, struct trace_set *set, const struct input_paths *paths,
+                    const struct record_input_settings *settings, struct input_report *report,
+                    struct bt_error *error)
+{
+    if (!settings->filter && !settings->time.given)
+        return trace_set_read(set, paths, &settings->trace, report, &summary->tally, error);
+    summary->part = settings;
+    return trace_select(set, paths, settings, report, &summary->tally, error);
+}
+
 static int info_main(struct invocation *call)
 {
-    struct info_settings settings = {.json = false};
+    struct info_settings settings = {.input = {.count = UINT64_MAX}};
     struct input_report report;
     struct trace_set set = {.files = NULL, .count = 0, .capacity = 0};
     struct summary summary = {.captures = 0};
@@ -348,12 +393,12 @@ static int info_main(struct invocation *call)
     int status;
     if (!command_options(call, &settings, &status))
         return status;
-    if (input_trace_check(&settings.reading, &error) < 0)
+    if (input_trace_check(&settings.input.trace, &error) < 0)
         return command_usage(call, "%s", error.message);
     struct input_paths paths;
     input_report_begin(&report, true);
     input_paths_take(&paths, call->count, call->arguments);
-    if (trace_set_read(&set, &paths, &settings.reading, &report, &summary.tally, &error) < 0) {
+    if (read_set(&summary, &set, &paths, &settings.input, &report, &error) < 0) {
         input_report_error(&report, &error);
     } else {
         summarise(&summary, &set);
@@ -376,7 +421,8 @@ const struct command info_command = {
     .operands = "[FILE...]",
     .summary = "summarize traces: records, losses, ticks, sizes, counts",
     .details = "Reads whole traces and summarizes them. The files of one capture, in any "
-               "order, have one summary. Without FILE, or if it is -, standard input is read.",
+               "order, have one summary; -f and --time summarize a part. Without FILE, or if it is "
+               "-, standard input is read.",
     .options = info_options,
     .run = info_main,
     .group = NULL};

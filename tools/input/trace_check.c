@@ -144,8 +144,7 @@ static void count_gap(struct trace_file *file, const struct batch *batch)
     file->gap_ms = saturating_add(file->gap_ms, batch->gap.milliseconds);
 }
 
-/* Counts a batch of any trace. */
-static void count_batch(struct trace_file *file, const struct batch *batch)
+void trace_check_count(struct trace_file *file, const struct batch *batch)
 {
     if (batch->count > 0) {
         if (file->records == 0)
@@ -165,7 +164,7 @@ static void take_data(struct checked_trace *check, const struct batch *batch)
     bool torn = !check_index(file, batch);
     if (trace_rules_data(file, batch, torn, &error) < 0)
         contradict(check, &error);
-    count_batch(file, batch);
+    trace_check_count(file, batch);
 }
 
 /* A batch of any trace. */
@@ -177,7 +176,7 @@ static int check_batch(struct checked_trace *check, const struct batch *batch,
         return error->code;
     }
     if (check->file->kind != TRACE_CAPTURE)
-        count_batch(check->file, batch);
+        trace_check_count(check->file, batch);
     if (check->tally)
         tally_add(check->tally, batch->records, batch->count);
     return 0;

@@ -78,6 +78,9 @@ struct NAMED_FIELDS trace_set {
 /* The gap before a batch. */
 struct trace_gap trace_check_gap(const struct batch *batch);
 
+/* Adds records, ticks, losses and gaps of a batch to a file. */
+void trace_check_count(struct trace_file *file, const struct batch *batch);
+
 /* Appends a file with no field set but path, which must outlive the set. May move the other files.
  * NULL and *error on failure. */
 struct trace_file *trace_check_add(struct trace_set *set, const char *path, struct bt_error *error);

@@ -212,8 +212,21 @@ void capture_stop(struct capture *capture)
 void capture_rotate(struct capture *capture)
 {
     pthread_mutex_lock(&capture->mutex);
-    capture->rotate_wanted = true;
+    if (trigger_selects(&capture->settings.trigger))
+        capture->snapshots_wanted++;
+    else
+        capture->rotate_wanted = true;
     pthread_mutex_unlock(&capture->mutex);
+}
+
+uint64_t capture_snapshot(struct capture *capture)
+{
+    uint64_t number = 0;
+    pthread_mutex_lock(&capture->mutex);
+    if (trigger_keeps_records(&capture->settings.trigger))
+        number = ++capture->snapshots_wanted;
+    pthread_mutex_unlock(&capture->mutex);
+    return number;
 }
 
 bool capture_wait(struct capture *capture, int timeout_ms)

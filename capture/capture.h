@@ -71,6 +71,8 @@ struct capture_status {
                                                      part that the board applies; empty: none */
     bool selects;                  /* files hold the windows of a trigger, or snapshots */
     struct trigger_counts trigger; /* with a trigger or a stop at a match */
+    uint64_t snapshots;            /* number of those whose file is complete */
+    char snapshot_file[4096];      /* path of the last of these files */
     struct source_totals source;
     uint64_t gaps;        /* times that the board was disconnected or silent */
     int64_t gap_ns;       /* total length of those that have ended */
@@ -101,6 +103,10 @@ void capture_stop(struct capture *capture);
 /* Requests a new file, with a trigger a snapshot: the records that its buffer holds become a file.
  * Returns at once. Any thread. */
 void capture_rotate(struct capture *capture);
+
+/* Requests a snapshot as a file. Returns at once: its number, from 1, or 0 if the settings keep no
+ * records for one. It is complete when status.snapshots has reached that number. Any thread. */
+uint64_t capture_snapshot(struct capture *capture);
 
 /* Fills *status. Any thread. */
 void capture_get_status(struct capture *capture, struct capture_status *status);

@@ -9,9 +9,10 @@
  *   CAPTURE  {"name": "p2", "board": "virtual:smp=4", "output": "/data/p2", "state": "running",
  *             "starts": 1, "gap_s": 0.0, "error": "", "status": {...} or null}
  *
- * Commands: status, start, stop, rotate. Without a name, or with "all", they mean every capture,
- * and the answer has the captures they were about. start answers once each capture runs or has
- * failed to (then "ok" is false), stop once the files are complete.
+ * Commands: status, start, stop, rotate, snapshot. Without a name, or with "all", they mean every
+ * capture, and the answer has the captures they were about. start answers once each capture runs or
+ * has failed to (then "ok" is false), stop once the files are complete, snapshot once its file is,
+ * or after 30 s ("ok" is false: a window is open).
  *
  * States: "starting" (the board is being opened), "running", "stopping", "stopped" (by a command,
  * or not started yet), "finished" (a stop rule, or the bus ended), "waiting" (failed; will be

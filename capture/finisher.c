@@ -8,11 +8,6 @@
 
 #define WAITING_MAX 8u
 
-struct waiting_file {
-    struct file_name name;
-    int descriptor;
-};
-
 struct finisher {
     struct capture *capture;
     pthread_t thread;
@@ -24,7 +19,7 @@ struct finisher {
 
     pthread_mutex_t mutex; /* guards the members below */
     pthread_cond_t changed;
-    struct waiting_file waiting[WAITING_MAX];
+    struct finished_file waiting[WAITING_MAX];
     size_t first, count;
     bool closed;
     struct file_name *names; /* of complete files, for finisher_take_name */
@@ -73,7 +68,21 @@ static int turn_ring(struct finisher *finisher, const struct file_set_file *file
     return result;
 }
 
-static void finish(struct finisher *finisher, const struct waiting_file *file)
+/* Counts a complete file in the status. */
+static void publish(struct capture *capture, const struct finished_file *file)
+{
+    struct capture_status *status = &capture->status;
+    pthread_mutex_lock(&capture->mutex);
+    status->files++;
+    if (file->snapshots > status->snapshots) {
+        status->snapshots = file->snapshots;
+        file_set_path(capture->files, &file->name, false, status->snapshot_file,
+                      sizeof status->snapshot_file);
+    }
+    pthread_mutex_unlock(&capture->mutex);
+}
+
+static void finish(struct finisher *finisher, const struct finished_file *file)
 {
     struct capture *capture = finisher->capture;
     struct bt_error error = {0};
@@ -87,9 +96,7 @@ static void finish(struct finisher *finisher, const struct waiting_file *file)
     }
     if (turn_ring(finisher, &complete, &error) < 0)
         pipeline_fail(capture, &error);
-    pthread_mutex_lock(&capture->mutex);
-    capture->status.files++;
-    pthread_mutex_unlock(&capture->mutex);
+    publish(capture, file);
     if (!capture->settings.names)
         return;
     pthread_mutex_lock(&finisher->mutex);
@@ -110,7 +117,7 @@ static void *finisher_run(void *argument)
         while (finisher->count == 0 && !finisher->closed)
             pthread_cond_wait(&finisher->changed, &finisher->mutex);
         bool found = finisher->count > 0;
-        struct waiting_file file = finisher->waiting[finisher->first];
+        struct finished_file file = finisher->waiting[finisher->first];
         pthread_mutex_unlock(&finisher->mutex);
         if (!found)
             return NULL;
@@ -166,13 +173,13 @@ struct finisher *finisher_new(struct capture *capture, struct bt_error *error)
     return finisher;
 }
 
-void finisher_put(struct finisher *finisher, const struct file_name *name, int descriptor)
+void finisher_put(struct finisher *finisher, const struct finished_file *file)
 {
     pthread_mutex_lock(&finisher->mutex);
     while (finisher->count == WAITING_MAX)
         pthread_cond_wait(&finisher->changed, &finisher->mutex);
     size_t place = (finisher->first + finisher->count) % WAITING_MAX;
-    finisher->waiting[place] = (struct waiting_file){.name = *name, .descriptor = descriptor};
+    finisher->waiting[place] = *file;
     finisher->count++;
     pthread_cond_broadcast(&finisher->changed);
     pthread_mutex_unlock(&finisher->mutex);

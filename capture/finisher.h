@@ -10,8 +10,15 @@
 /* Starts the thread. NULL and *error on failure. */
 struct finisher *finisher_new(struct capture *capture, struct bt_error *error);
 
-/* Passes on a closed file, with its descriptor. Blocks while many files are waiting. */
-void finisher_put(struct finisher *finisher, const struct file_name *name, int descriptor);
+/* A closed file. */
+struct finished_file {
+    struct file_name name;
+    int descriptor;
+    uint64_t snapshots; /* that many snapshots are complete with it */
+};
+
+/* Passes on a file, with its descriptor. Blocks while many files are waiting. */
+void finisher_put(struct finisher *finisher, const struct finished_file *file);
 
 /* Waits until every file that was put is finished, and ends the thread. */
 void finisher_join(struct finisher *finisher);

@@ -52,7 +52,8 @@ struct capture {
     pthread_cond_t has_ended;
     bool stop_wanted;
     bool rotate_wanted;
-    bool halted; /* the writer or the finisher takes no more */
+    uint64_t snapshots_wanted; /* number of requests */
+    bool halted;               /* the writer or the finisher takes no more */
     bool ended;
     int64_t ended_monotonic_ns;
     int64_t file_began_ns; /* monotonic */

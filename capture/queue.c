@@ -117,6 +117,7 @@ struct queue_block *queue_take_free(struct queue *queue, bool wait)
         queue->free_count--;
         block->next = NULL;
         block->rotate = false;
+        block->snapshots = 0;
         block->window = (struct trigger_window){.matches = 0};
         batch_clear(&block->batch);
     }

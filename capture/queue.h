@@ -24,6 +24,7 @@ struct queue;
 struct queue_block {
     struct batch batch;
     bool rotate;                  /* a new file begins before this block */
+    uint64_t snapshots;           /* that many snapshots are complete with the file before */
     struct trigger_window window; /* of its records, so far */
     struct queue_block *next;
 };
@@ -32,6 +33,7 @@ struct queue_block {
 struct queue_member {
     struct batch batch; /* what the member holds; records is NULL */
     bool rotate;
+    uint64_t snapshots;
     struct trigger_window window;
     uint8_t *bytes;
     size_t capacity;

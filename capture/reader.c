@@ -17,6 +17,8 @@ struct reader {
     struct queue_block *block; /* being filled; NULL: none yet */
     bool dropping;             /* the queue is full, and the source must not wait */
     bool rotate;               /* a new file begins with the next block */
+    uint64_t snapshots_wanted; /* requests passed on to the trigger */
+    uint64_t snapshots;        /* those of windows that have ended */
     bool stopping;             /* the source was stopped; its remaining records are read */
     uint64_t wanted;           /* records left until the limit */
     struct batch pending;      /* loss and gaps of dropped batches, for the next block */
@@ -31,6 +33,7 @@ struct reader {
 /* Requests of other threads since the last call of take_orders(). */
 struct orders {
     bool stop, rotate, halted;
+    uint64_t snapshots;
     int64_t file_began_ns;
 };
 
@@ -47,6 +50,7 @@ static struct orders take_orders(struct capture *capture)
     capture->status.trigger = counts;
     struct orders orders = {.stop = capture->stop_wanted,
                             .rotate = capture->rotate_wanted,
+                            .snapshots = capture->snapshots_wanted,
                             .halted = capture->halted,
                             .file_began_ns = capture->file_began_ns};
     capture->rotate_wanted = false;
@@ -257,8 +261,11 @@ static bool follow_trigger(struct reader *reader)
     const struct source *source = reader->capture->source;
     if (reader->block)
         reader->block->window = trigger_window(source);
-    if (trigger_window_ended(source))
+    if (trigger_window_ended(source)) {
+        uint64_t snapshots = trigger_window(source).snapshots;
+        reader->snapshots = snapshots > 0 ? snapshots : reader->snapshots;
         reader->rotate = true;
+    }
     return !trigger_is_done(source);
 }
 
@@ -333,9 +340,9 @@ static bool step(struct reader *reader)
     if (reader->stopping && is_silent(reader))
         return end_reading(reader, CAPTURE_END_STOPPED);
     rotation_timer_file_began(&reader->timer, orders.file_began_ns);
-    if (orders.rotate && trigger_selects(&capture->settings.trigger))
+    for (; reader->snapshots_wanted < orders.snapshots; reader->snapshots_wanted++)
         trigger_snapshot(capture->source);
-    else if (rotation_timer_due(&reader->timer, now, clock_realtime_ns()) || orders.rotate)
+    if (rotation_timer_due(&reader->timer, now, clock_realtime_ns()) || orders.rotate)
         reader->rotate = true;
     if (reader->rotate || now >= reader->flush_at)
         submit(reader);
@@ -343,6 +350,7 @@ static bool step(struct reader *reader)
     if (reader->rotate && !reader->dropping) {
         /* submitted empty at once: the new file does not wait for records */
         reader->block->rotate = true;
+        reader->block->snapshots = reader->snapshots;
         reader->rotate = false;
         submit(reader);
         return true;

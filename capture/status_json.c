@@ -69,17 +69,21 @@ static void put_rates(struct json_put *json, const struct capture_status *status
     json_real(json, "records_per_s", seconds > 0 ? (double)status->records / seconds : 0);
 }
 
-static void put_trigger(struct json_put *json, const struct trigger_counts *trigger)
+static void put_trigger(struct json_put *json, const struct capture_status *status)
 {
+    const struct trigger_counts *trigger = &status->trigger;
     json_object(json, "trigger");
     json_count(json, "matches", trigger->matches);
     json_count(json, "windows", trigger->windows);
+    json_count(json, "outside", trigger->outside);
     json_count(json, "short_windows", trigger->short_windows);
     json_bool(json, "stopped", trigger->stopped);
     if (trigger->stopped) {
         json_count(json, "stop_index", trigger->stop_index);
         json_count(json, "stop_tick", trigger->stop_tick);
     }
+    json_count(json, "snapshots", status->snapshots);
+    json_text_or_null(json, "snapshot_file", status->snapshot_file);
     json_put_object_end(json);
 }
 
@@ -114,7 +118,7 @@ void status_json_put(struct json_put *json, const struct capture_status *status)
         json_count(json, "switches", status->switches);
     }
     if (status->selects || status->trigger.stopped)
-        put_trigger(json, &status->trigger);
+        put_trigger(json, status);
     json_text_or_null(json, "absent", status->absent.code ? status->absent.message : "");
     put_filter(json, status);
     put_source(json, &status->source);

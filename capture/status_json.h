@@ -7,13 +7,15 @@
  * elapsed_s, records_per_s, queue_fill, queue_size, after_stop, damaged, gaps (times that the board
  * was disconnected or silent), gap_s (their total, of those that have ended), chosen_gaps (of
  * programs: places where instructions were left out on purpose), of programs quantum (instructions
- * of a thread's turn) and switches (how often the turn went to another thread), absent (why the
- * board is missing, or null), filter {expression, board (the part that the board applies), host
- * (whether the host removes what the board cannot exclude)} (null: no filter), source {known, seen,
- * accepted, filtered, removed (of those filtered: by the host), above_4gib, undecoded, lost_bus},
- * clock_hz, last_tick, file (null where none is being written), error (why it failed,
- * why the source's count is not known, or the first corruption that the source reported; null if
- * there is none).
+ * of a thread's turn) and switches (how often the turn went to another thread), of a capture with a
+ * trigger, a ring or a stop at a match trigger {matches, windows, outside (records in no window),
+ * short_windows, stopped, stop_index and stop_tick (if stopped), snapshots (complete ones),
+ * snapshot_file (of the last one, or null)}, absent (why the board is missing, or null), filter
+ * {expression, board (the part that the board applies), host (whether the host removes what the
+ * board cannot exclude)} (null: no filter), source {known, seen, accepted, filtered, removed (of
+ * those filtered: by the host), above_4gib, undecoded, lost_bus}, clock_hz, last_tick, file (null
+ * where none is being written), error (why it failed, why the source's count is not known, or the
+ * first corruption that the source reported; null if there is none).
  */
 #ifndef CAPTURE_STATUS_JSON_H
 #define CAPTURE_STATUS_JSON_H

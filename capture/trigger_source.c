@@ -51,7 +51,8 @@ struct trigger_source {
     uint64_t last_tick;       /* of the last record passed on */
     struct loss carried_lost; /* of records that were left out */
     struct gap carried_gap;
-    bool snapshot_wanted, ended;
+    bool ended;
+    uint64_t snapshots_wanted, snapshots_taken;
     struct trigger_window window;
     struct trigger_counts counts;
 };
@@ -103,6 +104,11 @@ static uint64_t kept_records(const struct trigger_settings *settings)
     if (time || (ring && ring > settings->pre_records))
         return ring;
     return settings->pre_records;
+}
+
+bool trigger_keeps_records(const struct trigger_settings *settings)
+{
+    return trigger_selects(settings) && kept_records(settings) > 0;
 }
 
 uint64_t trigger_memory(const struct trigger_settings *settings)
@@ -277,13 +283,13 @@ static uint64_t window_begin(struct trigger_source *self, uint64_t position, uin
     return within > from ? within : from;
 }
 
-static void open_window(struct trigger_source *self, uint64_t from, bool snapshot)
+static void open_window(struct trigger_source *self, uint64_t from)
 {
     self->open = true;
     self->emit_at = from > self->emit_at ? from : self->emit_at;
     self->until = 0;
     self->until_tick = 0;
-    self->window = (struct trigger_window){.snapshot = snapshot};
+    self->window = (struct trigger_window){.matches = 0};
     self->counts.windows++;
     leave_out(self, self->emit_at);
 }
@@ -313,7 +319,7 @@ static void take_match(struct trigger_source *self, bool stop)
         uint64_t from =
             self->open && position < self->until ? position : window_begin(self, position, tick);
         if (!self->open || from > self->until)
-            open_window(self, from, false);
+            open_window(self, from);
     }
     uint64_t index = self->scanned_index;
     if (self->window.matches++ == 0) {
@@ -422,7 +428,7 @@ static bool is_over(const struct trigger_source *self)
 {
     if (!self->open || self->until == UINT64_MAX || self->scanned < self->until)
         return false;
-    if (self->window.snapshot && self->window.matches == 0)
+    if (self->window.snapshots && self->window.matches == 0)
         return true;
     if (self->pre_ticks)
         return self->scanned_tick > self->last_tick &&
@@ -535,9 +541,10 @@ static void take_snapshot(struct trigger_source *self)
                         ? self->segments[self->segment_first].position
                         : self->received;
     uint64_t kept = self->received > self->pre_records ? self->received - self->pre_records : 0;
-    self->snapshot_wanted = false;
+    self->snapshots_taken = self->snapshots_wanted;
     if (!self->open)
-        open_window(self, from > kept ? from : kept, true);
+        open_window(self, from > kept ? from : kept);
+    self->window.snapshots = self->snapshots_taken;
     if (self->until < self->scanned)
         self->until = self->scanned;
 }
@@ -574,7 +581,7 @@ static int trigger_next(struct source *source, struct batch *batch, int timeout_
     self->ended = false;
     if (self->done)
         return next_after_stop(self, batch, timeout_ms, error);
-    if (self->snapshot_wanted && self->scanned == self->received)
+    if (self->snapshots_wanted > self->snapshots_taken && self->scanned == self->received)
         take_snapshot(self);
     if (work(self, batch))
         return 1;
@@ -741,5 +748,5 @@ bool trigger_is_done(const struct source *source)
 
 void trigger_snapshot(struct source *source)
 {
-    ((struct trigger_source *)source)->snapshot_wanted = true;
+    ((struct trigger_source *)source)->snapshots_wanted++;
 }

@@ -33,6 +33,9 @@ bool trigger_selects(const struct trigger_settings *settings);
 /* Whether the settings need a trigger source. */
 bool trigger_is_used(const struct trigger_settings *settings);
 
+/* Whether a snapshot would hold anything. */
+bool trigger_keeps_records(const struct trigger_settings *settings);
+
 /* Checks expressions, sizes and what excludes what. 0 or BT_USAGE. */
 int trigger_check(const struct trigger_settings *settings, struct bt_error *error);
 
@@ -46,7 +49,7 @@ struct trigger_window {
     uint64_t matches; /* 0: none yet, or a snapshot */
     uint64_t first_index, first_tick;
     uint64_t last_index, last_tick;
-    bool snapshot;
+    uint64_t snapshots; /* not 0: it holds one, and so many were requested until then */
 };
 
 /* Counts since the start. */
@@ -77,7 +80,8 @@ struct trigger_counts trigger_counts(const struct source *source);
  * returns then is after the stop. */
 bool trigger_is_done(const struct source *source);
 
-/* Makes what the buffer holds a window. Called by the thread that calls next. */
+/* Requests that what the buffer holds becomes a window, or the window's end. Called by the thread
+ * that calls next. */
 void trigger_snapshot(struct source *source);
 
 #endif

@@ -13,6 +13,7 @@ static void compress_block(struct deflate_encoder *encoder, const struct queue_b
     member->batch = block->batch;
     member->batch.records = NULL;
     member->rotate = block->rotate;
+    member->snapshots = block->snapshots;
     member->window = block->window;
     member->size = 0;
     member->result = 0;

@@ -21,6 +21,7 @@ struct writer {
     char path[FILE_SET_PATH_BYTES]; /* of the one that is */
     struct capture_writer *file;
     struct trigger_window window;         /* of the open file */
+    uint64_t snapshots;                   /* complete with the next file that is closed */
     bool has_data;                        /* the open file holds a data member */
     uint64_t closed_bytes;                /* of the files before */
     uint64_t index;                       /* after the last record or loss that was written */
@@ -77,7 +78,7 @@ static int open_file(struct writer *writer, struct bt_error *error)
 static struct capture_window window_of(const struct trigger_window *window)
 {
     enum capture_window_kind kind = window->matches > 0 ? CAPTURE_WINDOW_MATCHES
-                                    : window->snapshot  ? CAPTURE_WINDOW_SNAPSHOT
+                                    : window->snapshots ? CAPTURE_WINDOW_SNAPSHOT
                                                         : CAPTURE_WINDOW_NONE;
     return (struct capture_window){.kind = kind,
                                    .omitted = window->omitted,
@@ -111,8 +112,10 @@ static void pass_to_finisher(struct writer *writer, bool closed)
     writer->closed_bytes += capture_writer_bytes(writer->file);
     capture_writer_free(writer->file);
     writer->file = NULL;
+    const struct finished_file finished = {
+        .name = writer->name, .descriptor = writer->descriptor, .snapshots = writer->snapshots};
     if (closed)
-        finisher_put(writer->capture->finisher, &writer->name, writer->descriptor);
+        finisher_put(writer->capture->finisher, &finished);
     else
         close(writer->descriptor);
     writer->descriptor = -1;
@@ -311,6 +314,8 @@ static bool is_hopeless(const struct writer *writer)
 static void take_member(struct writer *writer, const struct queue_member *member)
 {
     bool something = member->batch.count > 0 || batch_has_loss_or_gap(&member->batch);
+    if (member->rotate)
+        writer->snapshots = member->snapshots;
     if (writer->end == CAPTURE_END_NONE && member->rotate && !is_hopeless(writer))
         rotate(writer, member->size);
     if (writer->end == CAPTURE_END_NONE && something && !is_hopeless(writer))

@@ -116,6 +116,31 @@ static int set_filter(struct config_capture *capture, const char *value, struct 
     return result;
 }
 
+static int set_trigger(struct config_capture *capture, const char *value, struct bt_error *error)
+{
+    return settings_text_trigger(capture->settings.trigger.trigger, value, error);
+}
+
+static int set_stop_on(struct config_capture *capture, const char *value, struct bt_error *error)
+{
+    return settings_text_trigger(capture->settings.trigger.stop_on, value, error);
+}
+
+static int set_pre(struct config_capture *capture, const char *value, struct bt_error *error)
+{
+    return settings_text_pre(&capture->settings.trigger, value, error);
+}
+
+static int set_post(struct config_capture *capture, const char *value, struct bt_error *error)
+{
+    return settings_text_post(&capture->settings.trigger, value, error);
+}
+
+static int set_ring(struct config_capture *capture, const char *value, struct bt_error *error)
+{
+    return quantity_bytes(&capture->settings.trigger.ring_bytes, value, error);
+}
+
 /* The index of value in a list of words that ends with NULL, or BT_USAGE. */
 static int set_word(const char *value, const char *const *words, struct bt_error *error)
 {
@@ -197,6 +222,11 @@ static const struct config_key capture_keys[] = {
     {"retry", set_retry, false},
     {"disk-full", set_disk_full, false},
     {"reconnect", set_reconnect, false},
+    {"trigger", set_trigger, false},
+    {"pre", set_pre, false},
+    {"post", set_post, false},
+    {"stop-on", set_stop_on, false},
+    {"ring", set_ring, false},
 };
 #define CAPTURE_KEYS (sizeof capture_keys / sizeof *capture_keys)
 
@@ -305,7 +335,7 @@ static int set_daemon_key(struct config_parser *parser, const struct ini_line *l
 static int set_capture_key(struct config_parser *parser, const struct ini_line *line,
                            struct bt_error *error)
 {
-    char known[160] = "";
+    char known[240] = "";
     struct suggestion suggestion;
     suggestion_begin(&suggestion, line->key);
     for (size_t i = 0; i < CAPTURE_KEYS; i++) {

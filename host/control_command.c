@@ -14,13 +14,13 @@ static int refuse(struct bt_error *error, const char *sentence)
 static int take_code(struct control_command *command, const struct json_pull_text *text,
                      struct bt_error *error)
 {
-    static const char *const names[COMMANDS] = {"status", "start", "stop", "rotate"};
+    static const char *const names[COMMANDS] = {"status", "start", "stop", "rotate", "snapshot"};
     for (int i = 0; i < COMMANDS; i++)
         if (json_pull_text_is(text, names[i])) {
             command->code = (enum command_code)i;
             return 0;
         }
-    return refuse(error, "the commands are status, start, stop and rotate");
+    return refuse(error, "the commands are status, start, stop, rotate and snapshot");
 }
 
 static int take_capture(struct control_command *command, const struct json_pull_text *text,

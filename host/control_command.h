@@ -8,7 +8,14 @@
 
 #define COMMAND_CAPTURE_BYTES 64u
 
-enum command_code { COMMAND_STATUS, COMMAND_START, COMMAND_STOP, COMMAND_ROTATE, COMMANDS };
+enum command_code {
+    COMMAND_STATUS,
+    COMMAND_START,
+    COMMAND_STOP,
+    COMMAND_ROTATE,
+    COMMAND_SNAPSHOT,
+    COMMANDS
+};
 
 struct control_command {
     enum command_code code;

@@ -12,6 +12,8 @@
 #define WATCH_MS     250              /* interval of checks of a capture */
 #define SETTLED_NS   (60 * SECOND_NS) /* a capture this long resets the retry interval */
 #define RETRY_MAX_NS (600 * SECOND_NS)
+#define SNAPSHOT_MS  20               /* interval while a snapshot is pending */
+#define SNAPSHOT_NS  (30 * SECOND_NS) /* time limit; the file of an open window takes longer */
 
 struct runner {
     const struct config_capture *settings;
@@ -30,18 +32,26 @@ struct runner {
     int64_t down_since_ns; /* CLOCK_MONOTONIC; 0: not down, or as requested */
     int64_t gap_ns;
     struct bt_error error;
+    uint64_t snapshot;    /* number of the last one requested from the capture; 0: none */
+    uint64_t snapshots;   /* number of those that are complete */
+    int64_t snapshot_end; /* CLOCK_MONOTONIC, ns: then it is no longer pending */
     bool has_status;
-    struct capture_status status; /* of the last capture */
+    struct capture_status status; /* of the last capture; of the current one while it is watched */
 };
 
-static void set_state(struct runner *runner, enum runner_state state)
+static void wake(const struct runner *runner)
 {
     static const uint64_t one = 1;
-    runner->state = state;
-    pthread_cond_broadcast(&runner->changed);
     /* the eventfd is never full: its owner empties it, and it counts to 2^64 */
     if (write(runner->wake, &one, sizeof one) < 0)
         return;
+}
+
+static void set_state(struct runner *runner, enum runner_state state)
+{
+    runner->state = state;
+    pthread_cond_broadcast(&runner->changed);
+    wake(runner);
 }
 
 /* A missing board is retried at a constant interval; a capture that keeps failing (a full disk)
@@ -125,6 +135,23 @@ static void tell_started(struct runner *runner)
     runner->down_since_ns = 0;
 }
 
+static bool snapshot_is_pending(const struct runner *runner)
+{
+    return runner->capture && runner->snapshots < runner->snapshot &&
+           clock_monotonic_ns() < runner->snapshot_end;
+}
+
+/* Wakes the main thread when a pending snapshot is complete or late. */
+static void watch_snapshot(struct runner *runner)
+{
+    if (runner->snapshots >= runner->snapshot)
+        return;
+    capture_get_status(runner->capture, &runner->status);
+    runner->snapshots = runner->status.snapshots;
+    if (!snapshot_is_pending(runner))
+        wake(runner);
+}
+
 /* Watches a capture to its end. */
 static void watch(struct runner *runner, struct capture *capture)
 {
@@ -136,12 +163,15 @@ static void watch(struct runner *runner, struct capture *capture)
     set_state(runner, runner->wanted ? RUNNER_RUNNING : RUNNER_STOPPING);
     bool ended = false;
     while (!ended) {
+        int interval_ms = snapshot_is_pending(runner) ? SNAPSHOT_MS : WATCH_MS;
         pthread_mutex_unlock(&runner->mutex);
-        ended = capture_wait(capture, WATCH_MS);
+        ended = capture_wait(capture, interval_ms);
         tell_files(runner, capture);
         tell_notes(runner, capture);
         pthread_mutex_lock(&runner->mutex);
+        watch_snapshot(runner);
     }
+    runner->snapshot = runner->snapshots = 0;
     capture_get_status(capture, &runner->status);
     runner->has_status = true;
     runner->capture = NULL;
@@ -158,10 +188,16 @@ static void tell_end(const struct runner *runner)
         loss.count[stage] = status->lost[stage];
     if (loss_total(&loss) > 0)
         snprintf(lost, sizeof lost, ", %llu lost", (unsigned long long)loss_total(&loss));
+    char windows[60] = "";
+    if (status->selects)
+        snprintf(windows, sizeof windows, " in %llu window%s",
+                 (unsigned long long)status->trigger.windows,
+                 status->trigger.windows == 1 ? "" : "s");
     journal_write(runner->journal, odd || lost[0] ? JOURNAL_WARNING : JOURNAL_INFO,
-                  "capture %s: %s after %llu records%s%s%s", runner->settings->name,
-                  capture_end_name(status->end), (unsigned long long)status->records, lost,
-                  odd ? "; " : "", status->error.message);
+                  "capture %s: %s after %llu records%s%s%s%s%s", runner->settings->name,
+                  capture_end_name(status->end), (unsigned long long)status->records, windows, lost,
+                  status->trigger.stopped ? ", by a match of stop-on" : "", odd ? "; " : "",
+                  status->error.message);
 }
 
 /* Determines the next state after a capture's end. */
@@ -328,6 +364,34 @@ bool runner_rotate(struct runner *runner)
     return running;
 }
 
+int runner_snapshot(struct runner *runner, struct bt_error *error)
+{
+    const char *name = runner->settings->name;
+    int result = 0;
+    pthread_mutex_lock(&runner->mutex);
+    uint64_t number = runner->capture ? capture_snapshot(runner->capture) : 0;
+    if (!runner->capture)
+        result = bt_fail(error, BT_USAGE, "capture %s does not run", name);
+    else if (number == 0)
+        result =
+            bt_fail(error, BT_USAGE,
+                    "capture %s keeps no records for a snapshot: set ring in its section", name);
+    if (number > 0) {
+        runner->snapshot = number;
+        runner->snapshot_end = clock_monotonic_ns() + SNAPSHOT_NS;
+    }
+    pthread_mutex_unlock(&runner->mutex);
+    return result;
+}
+
+bool runner_snapshot_pending(struct runner *runner)
+{
+    pthread_mutex_lock(&runner->mutex);
+    bool pending = snapshot_is_pending(runner);
+    pthread_mutex_unlock(&runner->mutex);
+    return pending;
+}
+
 enum runner_state runner_state(struct runner *runner)
 {
     pthread_mutex_lock(&runner->mutex);
@@ -343,6 +407,7 @@ void runner_report(struct runner *runner, struct runner_report *report)
     report->starts = runner->starts;
     report->gap_ns = runner->gap_ns;
     report->error = runner->error;
+    report->snapshot = runner->snapshot;
     report->has_status = runner->has_status || runner->capture;
     if (runner->capture)
         capture_get_status(runner->capture, &report->status);

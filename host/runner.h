@@ -27,6 +27,7 @@ struct runner_report {
     uint64_t starts;       /* captures begun */
     int64_t gap_ns;        /* time without a capture between two of them, unless requested */
     struct bt_error error; /* why it waits, does not start or failed; else empty */
+    uint64_t snapshot; /* number of the last one requested from the capture that runs; 0: none */
     bool has_status;
     struct capture_status status; /* of the current or last capture */
 };
@@ -49,6 +50,12 @@ void runner_stop(struct runner *runner);
 void runner_poke(struct runner *runner);
 /* False if the capture does not run. */
 bool runner_rotate(struct runner *runner);
+
+/* Requests a snapshot. 0, or BT_USAGE if the capture does not run or keeps no records for one. */
+int runner_snapshot(struct runner *runner, struct bt_error *error);
+/* Whether the capture runs, and the snapshot's file is not complete yet; for at most half a minute.
+ * The eventfd is written at the end. */
+bool runner_snapshot_pending(struct runner *runner);
 
 enum runner_state runner_state(struct runner *runner);
 void runner_report(struct runner *runner, struct runner_report *report);

@@ -144,6 +144,8 @@ static void put_captures(struct service *service, struct json_put *json,
         if (!is_selected(runner, command))
             continue;
         runner_report(runner, &service->report);
+        if (command->code == COMMAND_SNAPSHOT && service->report.snapshot == 0)
+            continue;
         put_capture(json, runner_settings(runner), &service->report);
     }
     json_put_array_end(json);
@@ -173,11 +175,33 @@ static int make_answer(struct service *service, const struct control_command *co
 
 /* --- requests --------------------------------------------------------------------------------- */
 
+/* Executes a request for one capture. 0, or BT_USAGE if it does not fit the capture. */
+static int act(struct runner *runner, enum command_code code, struct bt_error *error)
+{
+    switch (code) {
+    case COMMAND_START:
+        runner_start(runner);
+        return 0;
+    case COMMAND_STOP:
+        runner_stop(runner);
+        return 0;
+    case COMMAND_ROTATE:
+        return runner_rotate(runner) ? 0
+                                     : bt_fail(error, BT_USAGE, "capture %s does not run",
+                                               runner_settings(runner)->name);
+    case COMMAND_SNAPSHOT:
+        return runner_snapshot(runner, error);
+    default:
+        return 0;
+    }
+}
+
 /* Executes a request, without waiting for the runners. */
 static int obey(struct service *service, const struct control_command *command,
                 struct bt_error *error)
 {
     size_t selected = 0;
+    size_t done = 0;
     if (service->closing && command->code == COMMAND_START)
         return bt_fail(error, BT_BUSY, "bustapd is being stopped");
     for (size_t i = 0; i < service->count; i++) {
@@ -185,20 +209,23 @@ static int obey(struct service *service, const struct control_command *command,
         if (!is_selected(runner, command))
             continue;
         selected++;
-        if (command->code == COMMAND_START)
-            runner_start(runner);
-        else if (command->code == COMMAND_STOP)
-            runner_stop(runner);
-        else if (command->code == COMMAND_ROTATE && !runner_rotate(runner) && command->capture[0])
-            return bt_fail(error, BT_USAGE, "capture %s does not run", command->capture);
+        int result = act(runner, command->code, error);
+        if (result < 0 && command->capture[0])
+            return result;
+        done += result == 0;
     }
+    error->code = 0; /* "all" is about the captures that it fits */
     if (selected == 0 && command->capture[0])
         return bt_fail(error, BT_USAGE, "the configuration has no capture %s", command->capture);
+    if (done == 0 && command->code == COMMAND_SNAPSHOT)
+        return bt_fail(
+            error, BT_USAGE,
+            "no capture that runs keeps records for a snapshot: set ring in its section");
     return 0;
 }
 
-/* Whether a command is in progress: a stop until the files are complete, a start until the board
- * answered. */
+/* Whether a command is in progress: a stop and a snapshot until the files are complete, a start
+ * until the board answered. */
 static bool is_under_way(struct service *service, const struct control_command *command)
 {
     for (size_t i = 0; i < service->count; i++) {
@@ -209,6 +236,8 @@ static bool is_under_way(struct service *service, const struct control_command *
             (command->code == COMMAND_STOP || command->code == COMMAND_START))
             return true;
         if (state == RUNNER_STARTING && command->code == COMMAND_START)
+            return true;
+        if (command->code == COMMAND_SNAPSHOT && runner_snapshot_pending(service->runners[i]))
             return true;
     }
     return false;
@@ -229,6 +258,26 @@ static void look_for_failures(struct service *service, const struct control_comm
     }
 }
 
+/* Reports a capture whose snapshot is not complete. */
+static void look_for_snapshots(struct service *service, const struct control_command *command,
+                               struct bt_error *error)
+{
+    const struct runner_report *report = &service->report;
+    for (size_t i = 0; i < service->count && error->code == 0; i++) {
+        struct runner *runner = service->runners[i];
+        if (!is_selected(runner, command))
+            continue;
+        runner_report(runner, &service->report);
+        if (report->snapshot > report->status.snapshots)
+            bt_fail(error, BT_TIMEOUT,
+                    "the snapshot of capture %s is part of a window that is still open; its file "
+                    "follows",
+                    runner_settings(runner)->name);
+        else if (report->snapshot == 0 && command->capture[0])
+            bt_fail(error, BT_BUSY, "capture %s has ended meanwhile", command->capture);
+    }
+}
+
 int service_answer(struct service *service, const char *line, size_t size, bool *begun,
                    struct service_answer *answer)
 {
@@ -243,5 +292,7 @@ int service_answer(struct service *service, const char *line, size_t size, bool 
         return 0;
     if (command.code == COMMAND_START)
         look_for_failures(service, &command, &error);
+    if (command.code == COMMAND_SNAPSHOT)
+        look_for_snapshots(service, &command, &error);
     return make_answer(service, &command, &error, answer);
 }

@@ -23,7 +23,7 @@ static const struct option_row ctl_options[] = {
      offsetof(struct ctl_settings, json), NULL},
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
-static const char *const ctl_commands[] = {"status", "start", "stop", "rotate", NULL};
+static const char *const ctl_commands[] = {"status", "start", "stop", "rotate", "snapshot", NULL};
 
 static bool is_command(const char *word)
 {
@@ -41,14 +41,17 @@ static bool is_command(const char *word)
 /* An answer's fields of a capture; zero if missing. */
 struct answer_row {
     char name[TEXT_BYTES], state[TEXT_BYTES], output[TEXT_BYTES];
-    char error[TEXT_BYTES];  /* why it waits or ended early */
-    char absent[TEXT_BYTES]; /* why its board is missing */
+    char error[TEXT_BYTES];    /* why it waits or ended early */
+    char absent[TEXT_BYTES];   /* why its board is missing */
+    char snapshot[TEXT_BYTES]; /* the file of the last one */
     uint64_t records, lost, files;
+    uint64_t matches, windows, outside; /* of its trigger */
     double rate;
 };
 
 struct answer {
     FILE *table; /* receives a row for each capture */
+    bool files;  /* of snapshots instead */
     bool good;
     char error[TEXT_BYTES];
     uint64_t lines_dropped;
@@ -72,6 +75,10 @@ static const struct {
     {"captures[].status.records", FIELD_COUNT, offsetof(struct answer, row.records)},
     {"captures[].status.lost.total", FIELD_COUNT, offsetof(struct answer, row.lost)},
     {"captures[].status.files", FIELD_COUNT, offsetof(struct answer, row.files)},
+    {"captures[].status.trigger.matches", FIELD_COUNT, offsetof(struct answer, row.matches)},
+    {"captures[].status.trigger.windows", FIELD_COUNT, offsetof(struct answer, row.windows)},
+    {"captures[].status.trigger.outside", FIELD_COUNT, offsetof(struct answer, row.outside)},
+    {"captures[].status.trigger.snapshot_file", FIELD_TEXT, offsetof(struct answer, row.snapshot)},
     {"captures[].status.records_per_s", FIELD_REAL, offsetof(struct answer, row.rate)},
 };
 
@@ -81,6 +88,11 @@ static void print_row(const struct answer_row *row, FILE *out)
     fprintf(out, "%-16s %-9s %14" PRIu64 " %10" PRIu64 " %7.2f %6" PRIu64 "  %s%s%s\n",
             PRINTABLE(row->name), PRINTABLE(row->state), row->records, row->lost, row->rate / 1e6,
             row->files, PRINTABLE(row->output), *why ? ": " : "", PRINTABLE(why));
+    if (row->matches || row->windows || row->outside)
+        fprintf(out,
+                "  trigger: %" PRIu64 " matches, %" PRIu64 " windows, %" PRIu64
+                " records outside\n",
+                row->matches, row->windows, row->outside);
 }
 
 /* The path of the member being read, without the number of the capture. */
@@ -131,14 +143,16 @@ static int read_value(struct json_pull *pull, struct answer *answer)
     bool capture = object && strcmp(path, "captures[]") == 0;
     if (capture)
         memset(&answer->row, 0, sizeof answer->row);
-    else if (!object && strcmp(path, "captures") == 0)
+    else if (!object && !answer->files && strcmp(path, "captures") == 0)
         fprintf(answer->table, "%-16s %-9s %14s %10s %7s %6s  %s\n", "NAME", "STATE", "RECORDS",
                 "LOST", "M/s", "FILES", "OUTPUT");
     int result = object ? json_pull_object(pull) : json_pull_array(pull);
     while (result >= 0 &&
            (result = object ? json_pull_key(pull, &key) : json_pull_element(pull)) > 0)
         result = read_value(pull, answer);
-    if (capture && result == 0)
+    if (capture && result == 0 && answer->files)
+        fprintf(answer->table, "%s\n", PRINTABLE(answer->row.snapshot));
+    else if (capture && result == 0)
         print_row(&answer->row, answer->table);
     return result;
 }
@@ -156,10 +170,10 @@ static int read_answer(const char *text, struct answer *answer, struct bt_error 
     return result;
 }
 
-/* Prints an answer. Returns the exit status. */
-static int print_answer(char *text, bool as_json)
+/* Prints an answer; files: the names of snapshots. Returns the exit status. */
+static int print_answer(char *text, bool as_json, bool files)
 {
-    struct answer answer = {.good = false};
+    struct answer answer = {.files = files};
     struct bt_error error;
     char *table = NULL;
     size_t size;
@@ -178,7 +192,7 @@ static int print_answer(char *text, bool as_json)
     free(table);
     if (result < 0)
         return STATUS_IO;
-    if (!as_json && answer.lines_dropped > 0)
+    if (!as_json && !files && answer.lines_dropped > 0)
         printf("%" PRIu64 " lines of the log were dropped: its reader stalled\n",
                answer.lines_dropped);
     if (!answer.good)
@@ -208,7 +222,7 @@ static int unknown_word(const struct invocation *call)
 {
     struct bt_error error;
     const char *word = call->arguments[0];
-    bt_fail(&error, BT_USAGE, "'%.40s' is none of status, start, stop, rotate", word);
+    bt_fail(&error, BT_USAGE, "'%.40s' is none of status, start, stop, rotate, snapshot", word);
     suggestion_add(&error, suggestion_among(word, ctl_commands));
     return command_usage(call, "%s", error.message);
 }
@@ -221,7 +235,7 @@ static int ctl_main(struct invocation *call)
     if (!command_options(call, &settings, &status))
         return status;
     if (call->count == 0)
-        return command_usage(call, "status, start, stop or rotate is missing");
+        return command_usage(call, "status, start, stop, rotate or snapshot is missing");
     if (!is_command(call->arguments[0]))
         return unknown_word(call);
     if (call->count > 2)
@@ -235,7 +249,7 @@ static int ctl_main(struct invocation *call)
     if (control_client_ask(settings.socket, request, &answer, &error) < 0)
         status = command_failure(&error);
     else
-        status = print_answer(answer, settings.json);
+        status = print_answer(answer, settings.json, strcmp(call->arguments[0], "snapshot") == 0);
     free(answer);
     free(request);
     return status;
@@ -243,10 +257,11 @@ static int ctl_main(struct invocation *call)
 
 const struct command ctl_command = {
     .name = "ctl",
-    .operands = "status|start|stop|rotate [NAME]",
+    .operands = "status|start|stop|rotate|snapshot [NAME]",
     .summary = "control bustapd, the daemon",
     .details = "Prints the status of bustapd's captures, or starts, stops or rotates one or "
-               "all of them.",
+               "all of them; snapshot saves the records that a capture's ring holds, and prints "
+               "the file's name.",
     .options = ctl_options,
     .run = ctl_main,
     .group = NULL};

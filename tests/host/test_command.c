@@ -13,7 +13,7 @@ static int parse(struct control_command *command, const char *line)
 
 static void test_good(void)
 {
-    static const char *const names[COMMANDS] = {"status", "start", "stop", "rotate"};
+    static const char *const names[COMMANDS] = {"status", "start", "stop", "rotate", "snapshot"};
     struct control_command command;
     for (int i = 0; i < COMMANDS; i++) {
         char line[100] = "{\"command\":\"";
@@ -61,7 +61,7 @@ static void test_bad(void)
             "the request: capture (line 1, offset 47): duplicate key \"capture\"");
     refused("{\"command\":\"stop\",\"capture\":\"\"}",
             "the capture's name is empty; \"all\" means every one");
-    refused("{\"command\":\"halt\"}", "the commands are status, start, stop and rotate");
+    refused("{\"command\":\"halt\"}", "the commands are status, start, stop, rotate and snapshot");
     refused("{\"command\":\"stop\",\"capture\":"
             "\"0123456789012345678901234567890123456789012345678901234567890123\"}",
             "no capture can have that name");

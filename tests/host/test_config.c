@@ -50,6 +50,11 @@ static void test_everything(void)
                                   "retry = 250ms\n"
                                   "; another\n"
                                   "[capture second]\n"
+                                  "trigger = type=SHUTDOWN or type=STOPCLKACK\n"
+                                  "pre = 10K\n"
+                                  "post = 5ms\n"
+                                  "stop-on = address=0xfee00000\n"
+                                  "ring = 16M\n"
                                   "board=ftdi\n"
                                   "output=/data/second");
     CU_ASSERT_PTR_NOT_NULL_FATAL(config);
@@ -78,6 +83,14 @@ static void test_everything(void)
     CU_ASSERT_EQUAL(second->retry_ns, 5000000000);
     CU_ASSERT_EQUAL(second->settings.keep, 0);
     CU_ASSERT_EQUAL(second->session.packing, WIRE_DELTA);
+    const struct trigger_settings *trigger = &second->settings.trigger;
+    CU_ASSERT_STRING_EQUAL(trigger->trigger, "type=SHUTDOWN or type=STOPCLKACK");
+    CU_ASSERT_EQUAL(trigger->pre_records, 10000);
+    CU_ASSERT_EQUAL(trigger->pre_ns, 0);
+    CU_ASSERT_EQUAL(trigger->post_records, 0);
+    CU_ASSERT_EQUAL(trigger->post_ns, 5000000);
+    CU_ASSERT_STRING_EQUAL(trigger->stop_on, "address=0xfee00000");
+    CU_ASSERT_EQUAL(trigger->ring_bytes, 16u << 20);
     config_free(config);
 }
 
@@ -109,7 +122,7 @@ static void test_places(void)
     refused(GOOD "colour=red\n",
             "test.conf:4: unknown key \"colour\" in [capture a]; there are board, output, rotate, "
             "keep, stop, filter, packing, queue, workers, when-full, start, retry, disk-full, "
-            "reconnect");
+            "reconnect, trigger, pre, post, stop-on, ring");
     refused(GOOD "board=c\n", "test.conf:4: duplicate key board in [capture a]");
     refused(GOOD "rotate=size=1M\nrotate=time=1s,size=1M\n",
             "test.conf:5: rotate: size is given twice");
@@ -163,11 +176,45 @@ static void test_values(void)
     refused(text, "test.conf:2: socket: the value has 108 bytes; 107 are allowed");
 }
 
+/* Triggers are checked as those of `bustap capture`. */
+static void test_triggers(void)
+{
+    refused(GOOD "trigger=type=NONSENSE\n",
+            "test.conf:4: trigger: filter, column 6: expected a request type: FETCH, MEMREAD, "
+            "MEMREADINV, MEMWRITE, IOREAD, IOWRITE, DEFERREPLY, INTA, CNTRLAGNTRES, BRTRACEREC, "
+            "SHUTDOWN, FLUSH, HALT, SYNC, FLUSHACK, STOPCLKACK, SMIACK, a group (read, write, "
+            "data, memory, io, special) or a number, 0 to 255");
+    refused(GOOD "trigger=\n", "test.conf:4: trigger: the expression is empty");
+    refused(GOOD "trigger=type=FETCH\npre=some\n",
+            "test.conf:5: pre: 'some' is neither a time (10ms), nor a number of requests (1M) or "
+            "ticks (1Mticks)");
+    refused(GOOD "pre=10\n", "test.conf:1: [capture a]: records before a match need a trigger");
+    refused(GOOD "post=10\n",
+            "test.conf:1: [capture a]: records after a match need a trigger or a stop");
+    refused(GOOD "trigger=type=FETCH\npre=1000000M\n",
+            "test.conf:1: [capture a]: a buffer of more than 16G is too large: keep fewer records "
+            "before a match");
+    refused(GOOD "trigger=type=FETCH\nrotate=time=1s\n",
+            "test.conf:1: [capture a]: with a trigger each window is a file: rotate takes only "
+            "size=64M");
+    refused(GOOD "ring=much\n",
+            "test.conf:4: ring: \"much\" is not a number such as 4096, 64K, 20M or 1G");
+    refused(GOOD "stop_on=type=FETCH\n",
+            "test.conf:4: unknown key \"stop_on\" in [capture a]; there are board, output, rotate, "
+            "keep, stop, filter, packing, queue, workers, when-full, start, retry, disk-full, "
+            "reconnect, trigger, pre, post, stop-on, ring, did you mean 'stop-on'?");
+    static const char longest[] = GOOD "stop-on=";
+    char text[sizeof longest + TRIGGER_TEXT_BYTES + 1] = GOOD "stop-on=";
+    memset(text + strlen(text), 'x', TRIGGER_TEXT_BYTES);
+    refused(text, "test.conf:4: stop-on: the expression is too long: at most 255 bytes");
+}
+
 /* Every prefix of a good file, and the file with every byte changed, is read or refused. */
 static void test_damage(void)
 {
     static const char good[] = "[daemon]\nsocket = /s\n[capture a]\nboard = virtual:smp=2\n"
-                               "output = /o\nrotate = size=1M, time=5s\nstop = files=3\n";
+                               "output = /o\nrotate = size=1M\nstop = files=3\n"
+                               "trigger = type=FETCH\npre = 10K\npost = 5ms\nring = 1M\n";
     for (size_t size = 0; size < sizeof good; size++) {
         struct config *config;
         config_parse(&config, "x", good, size, &error);
@@ -187,6 +234,7 @@ static const struct test_case cases[] = {{"all keys and sections", test_everythi
                                          {"keys and sections out of place", test_places},
                                          {"invalid lines", test_lines},
                                          {"invalid values", test_values},
+                                         {"triggers", test_triggers},
                                          {"damage", test_damage},
                                          {NULL, NULL}};
 TEST_SUITE(config, cases)

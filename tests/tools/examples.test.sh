@@ -54,9 +54,11 @@ test -s "$1" -a $(($(stat -c %s "$1") % 24)) = 0
 END
 chmod +x dineroIV cachesim
 PATH=$PWD:$PATH
-# as in its example
-awk '/^\$ cat demo.conf/ { on = 1; next } /^\$/ { on = 0 } on' "$TOP/doc/bustapd.8" >demo.conf
-[ "$(wc -l <demo.conf)" = 3 ]
+# as in its examples
+for name in demo recorder; do
+    awk -v name="$name.conf" '/^\$/ || /^\.Ed/ { on = $2 == "cat" && $3 == name; next } on' "$TOP/doc/bustapd.8" >"$name.conf"
+    [ "$(wc -l <"$name.conf")" -ge 3 ]
+done
 
 total=0
 for page in "$TOP"/doc/bustap-*.1 "$TOP/doc/bustapd.8"; do

@@ -4,6 +4,7 @@
  * bustapd(8).
  */
 #include "capture/control_protocol.h"
+#include "capture/filter_report.h"
 #include "capture/signal_guard.h"
 #include "formats/base/clock.h"
 #include "formats/base/printable.h"
@@ -276,6 +277,20 @@ static int serve(struct bustapd *daemon, struct bt_error *error)
     return 0;
 }
 
+/* Prints what looks like a mistake in valid expressions. */
+static void print_doubts(const struct config *config)
+{
+    char text[FILTER_REPORT_BYTES];
+    for (size_t i = 0; i < config->count; i++) {
+        const struct config_capture *capture = &config->captures[i];
+        const struct trigger_settings *trigger = &capture->settings.trigger;
+        const char *const expressions[] = {capture->filter, trigger->trigger, trigger->stop_on};
+        for (size_t k = 0; k < sizeof expressions / sizeof *expressions; k++)
+            if (filter_report_doubt(text, expressions[k])[0])
+                fprintf(stderr, "bustapd: capture %s: %s\n", capture->name, text);
+    }
+}
+
 /* --check: prints its result. */
 static int check(const struct arguments *arguments, struct bt_error *error)
 {
@@ -284,11 +299,13 @@ static int check(const struct arguments *arguments, struct bt_error *error)
     int result = config_read(&config, path, error);
     if (result == 0)
         result = config_check_boards(config, path, error);
-    if (result == 0)
+    if (result == 0) {
+        print_doubts(config);
         printf("%s: %zu capture%s, no errors\n", PRINTABLE(path), config->count,
                config->count == 1 ? "" : "s");
-    else
+    } else {
         fprintf(stderr, "bustapd: %s\n", error->message);
+    }
     config_free(config);
     return result;
 }

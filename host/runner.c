@@ -1,6 +1,7 @@
 #include "host/runner.h"
 
 #include "capture/board_capture.h"
+#include "capture/filter_report.h"
 #include "formats/base/clock.h"
 
 #include <pthread.h>
@@ -117,10 +118,23 @@ static void tell_notes(const struct runner *runner, struct capture *capture)
                       note);
 }
 
+/* Reports addresses that look like mistakes. */
+static void tell_doubts(const struct runner *runner)
+{
+    const struct config_capture *settings = runner->settings;
+    const char *const expressions[] = {settings->filter, settings->settings.trigger.trigger,
+                                       settings->settings.trigger.stop_on};
+    char text[FILTER_REPORT_BYTES];
+    for (size_t i = 0; i < sizeof expressions / sizeof *expressions; i++)
+        if (filter_report_doubt(text, expressions[i])[0])
+            journal_write(runner->journal, JOURNAL_WARNING, "capture %s: %s", settings->name, text);
+}
+
 static void tell_started(struct runner *runner)
 {
     const struct config_capture *settings = runner->settings;
-    runner->starts++;
+    if (runner->starts++ == 0)
+        tell_doubts(runner);
     runner->error = (struct bt_error){0};
     if (runner->starts > 1 && runner->down_since_ns) {
         int64_t gap = clock_monotonic_ns() - runner->down_since_ns;
@@ -200,6 +214,14 @@ static void tell_end(const struct runner *runner)
                   status->error.message);
 }
 
+static void tell_filter(const struct runner *runner)
+{
+    char text[FILTER_REPORT_BYTES];
+    if (filter_report(text, &runner->status)[0])
+        journal_write(runner->journal, JOURNAL_INFO, "capture %s: %s", runner->settings->name,
+                      text);
+}
+
 /* Determines the next state after a capture's end. */
 static void conclude(struct runner *runner)
 {
@@ -212,6 +234,7 @@ static void conclude(struct runner *runner)
     runner->failures = 0;
     runner->error = status->error; /* a simulated bus that ended early */
     tell_end(runner);
+    tell_filter(runner);
     if (status->end != CAPTURE_END_STOPPED) {
         runner->wanted = false;
         set_state(runner, RUNNER_FINISHED);

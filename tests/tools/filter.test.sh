@@ -55,6 +55,40 @@ rm -f part_*
 bustap capture -q --board virtual:replay=t.byu -o part -f 'size=8 and type=FETCH' -s records=100
 [ "$(bustap dump part_* | wc -l)" = 100 ]
 
+# the daemon reports the same, and what looks like a mistake
+cat >conf <<'C'
+[capture part]
+board = virtual:replay=t.byu
+output = daemon
+filter = type=read and not (size=8 or address=4000)
+C
+bustapd -c conf --check >checked 2>errors
+grep -q '^bustapd: capture part: filter, column 38: the address 4000 is decimal' errors
+bustapd -c conf --socket socket 2>log &
+daemon=$!
+for _ in $(seq 600); do
+    grep -q 'capture part: filter: ' log && break
+    sleep 0.1
+done
+kill $daemon
+wait $daemon
+grep -q 'capture part: filter, column 38: the address 4000 is decimal, that is 0xfa0' log
+grep -q 'capture part: filter: the board applied .*, and excluded [0-9]* requests; the host applied the rest, and removed' log
+
+# triggers, too
+bustap capture -q --board virtual:replay=t.byu -o doubt --trigger address=4000 --stop-on addr=00401000 2>errors
+[ "$(grep -c 'is decimal' errors)" = 2 ]
+
+# every command that has -f points at such a number, once
+for command in dump info 'cache --l1 4K' mrc 'mrc -j 2' 'top --by line' 'plot --csv' 'convert --to csv -o -' doctor \
+    'dcfg fetches' 'dcfg build --bus chunk=32 -o -' 'cut -o -'; do
+    # shellcheck disable=SC2086 # the words of a command
+    bustap $command -f addr=4000 t.byu >/dev/null 2>errors || true
+    [ "$(grep -c 'the address 4000 is decimal' errors)" = 1 ] || { echo "$command"; cat errors; exit 1; }
+done
+bustap follow -f addr=4000 all >/dev/null 2>errors
+[ "$(grep -c 'the address 4000 is decimal' errors)" = 1 ]
+
 # a filter that excludes everything is a mistake
 status=0
 bustap capture --board virtual:replay=t.byu -o none -f 'processor=8' 2>errors || status=$?
@@ -64,7 +98,8 @@ grep -q 'excludes every request' errors
 # exec: the same language, without a clock
 [ -z "$NO_EXEC" ] || exit 0
 bustap exec -q -o whole -- /bin/true
-bustap exec -q -o some -f 'type=write and size>=8 or index<10' -- /bin/true
+bustap exec -o some -f 'type=write and size>=8 or index<10' -- /bin/true 2>summary
+grep -q "^bustap: filter: applied while the program was executed; it left out [0-9]* records$" summary
 bustap dump --csv whole_* -f 'type=write and size>=8 or index<10' | cut -d, -f3-6 >expected
 bustap dump --csv some_* | cut -d, -f3-6 | cmp - expected
 # symbols of a program
@@ -98,8 +133,6 @@ status=0
 bustap dump symbols_* --modules modules -f 'symbol=wrk' 2>errors || status=$?
 [ "$status" = 2 ]
 grep -q "did you mean 'work'?" errors
-bustap dump -f addr=4000 t.byu >/dev/null 2>errors
-[ "$(grep -c decimal errors)" = 1 ]
 
 status=0
 bustap exec -q -o late -f 'time<1ms' -- /bin/true 2>errors || status=$?

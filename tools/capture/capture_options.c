@@ -3,6 +3,7 @@
 #include "capture/rules.h"
 #include "capture/settings_text.h"
 #include "formats/base/quantity.h"
+#include "tools/common/filter_option.h"
 
 #include <string.h>
 
@@ -71,12 +72,16 @@ int capture_option_disk_full(void *settings, const char *argument, struct bt_err
 int capture_option_trigger(void *settings, const char *argument, struct bt_error *error)
 {
     struct capture_settings *capture = settings;
+    if (filter_option_check(argument, NULL, error) < 0)
+        return error->code;
     return settings_text_trigger(capture->trigger.trigger, argument, error);
 }
 
 int capture_option_stop_on(void *settings, const char *argument, struct bt_error *error)
 {
     struct capture_settings *capture = settings;
+    if (filter_option_check(argument, NULL, error) < 0)
+        return error->code;
     return settings_text_trigger(capture->trigger.stop_on, argument, error);
 }
 

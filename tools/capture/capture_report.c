@@ -1,5 +1,6 @@
 #include "tools/capture/capture_report.h"
 
+#include "capture/filter_report.h"
 #include "formats/base/clock.h"
 #include "formats/base/printable.h"
 #include "tools/common/live_line.h"
@@ -135,40 +136,20 @@ static void say_trigger(struct capture_report *report, const struct capture_stat
                            trigger->stop_index, trigger->stop_tick);
 }
 
-/* Which part of the filter the board applied, and which the host. */
-static void say_filter(struct capture_report *report, const struct capture_status *status)
-{
-    const struct source_totals *source = &status->source;
-    if (!status->filter[0])
-        return;
-    uint64_t by_board = source->filtered - source->removed;
-    if (!status->host_filters)
-        capture_report_say(report, "filter: the board applied it, and excluded %" PRIu64 " %s",
-                           by_board, by_board == 1 ? "request" : "requests");
-    else if (!status->board_filter[0])
-        capture_report_say(report,
-                           "filter: no part of it is for a board; the host removed %" PRIu64 " %s",
-                           source->removed, source->removed == 1 ? "request" : "requests");
-    else
-        capture_report_say(report,
-                           "filter: the board applied %s, and excluded %" PRIu64
-                           " %s; the host applied the rest, and removed %" PRIu64,
-                           status->board_filter, by_board, by_board == 1 ? "request" : "requests",
-                           source->removed);
-}
-
 void capture_report_summary(struct capture_report *report, const struct capture_status *status)
 {
     char raw[WORDS_SIZE_BYTES];
     char compressed[WORDS_SIZE_BYTES];
     char loss[LOSS_TEXT_BYTES];
+    char filter[FILTER_REPORT_BYTES];
     double seconds = (double)status->elapsed_ns / 1e9;
     uint64_t lost = words_lost(status->lost);
     capture_report_say(report, "%s: %" PRIu64 " records in %" PRIu64 " %s, %" PRIu64 " lost%s%s%s",
                        capture_end_name(status->end), status->records, status->files,
                        status->files == 1 ? "file" : "files", lost, lost ? " (" : "",
                        loss_text(loss, status->lost), lost ? ")" : "");
-    say_filter(report, status);
+    if (filter_report(filter, status)[0])
+        capture_report_say(report, "%s", filter);
     say_trigger(report, status);
     if (status->gaps > 0)
         capture_report_say(report, "%" PRIu64 " %s, %.1f s in total: the board was disconnected",

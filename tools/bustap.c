@@ -39,6 +39,7 @@ static const struct command *const commands[] = {
     &verify_command,
     &recover_command,
     &cut_command,
+    &merge_command,
     &cache_command,
     &convert_command,
     &plot_command,

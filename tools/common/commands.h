@@ -33,6 +33,7 @@ extern const struct command dump_command;
 extern const struct command exec_command;
 extern const struct command follow_command;
 extern const struct command info_command;
+extern const struct command merge_command;
 extern const struct command mrc_command;
 extern const struct command plot_command;
 extern const struct command profile_command;

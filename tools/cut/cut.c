@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 /* Records read at a time where there are no members: they fit the L2 cache. */
 #define BATCH_RECORDS 16384u
@@ -159,34 +158,6 @@ static void add_filter(struct capture_info *info, const char *filter)
         strcpy(info->filter + size - 4, "...");
 }
 
-/* Describes the new file. */
-static int make_info(const struct cut *cut, struct capture_info *info, struct bt_error *error)
-{
-    *info = *stored_trace_info(cut->trace);
-    add_filter(info, cut->settings->input.filter);
-    if (!capture_info_has_id(info) &&
-        getrandom(info->id, sizeof info->id, 0) != (ssize_t)sizeof info->id)
-        return bt_fail_errno(error, "cannot make an identity for the capture");
-    return 0;
-}
-
-/* Whether what the trace lost is known, up to the end of the part; if not, says why. */
-static bool losses_known(const struct cut *cut, char *message, size_t size)
-{
-    const struct capture_totals *closing = stored_trace_closing(cut->trace);
-    if (!capture_info_has_id(stored_trace_info(cut->trace)))
-        snprintf(message, size, "made of a trace that does not say what it lost");
-    else if (cut->ended && !closing)
-        snprintf(message, size, "the capture was cut off; what it lost at its end is unknown");
-    else if (cut->ended && closing->end != CAPTURE_END_ROTATED &&
-             (!closing->final || !closing->source.known))
-        snprintf(message, size, "%.159s",
-                 closing->message[0] ? closing->message : "what the capture lost is unknown");
-    else
-        return true;
-    return false;
-}
-
 static int end(struct cut *cut, struct bt_error *error)
 {
     const struct loss *after = stored_trace_lost_after(cut->trace);
@@ -195,7 +166,8 @@ static int end(struct cut *cut, struct bt_error *error)
                                     .last_tick = after->last_tick};
     totals.end_index -= cut->filter.removed;
     totals.source.filtered = cut->filter.removed;
-    totals.source.known = losses_known(cut, totals.message, sizeof totals.message);
+    totals.source.known =
+        stored_trace_tells_losses(cut->trace, cut->ended, totals.message, sizeof totals.message);
     if (cut->ended && cut_range_has_end(&cut->range, after->last_tick))
         memcpy(totals.file_lost, after->count, sizeof totals.file_lost);
     return derived_writer_close(cut->writer, &totals, error);
@@ -231,20 +203,18 @@ static int open_trace(struct cut *cut, int count, char **paths, struct bt_error 
 
 static int run(struct cut *cut, int fd, const char *name, struct bt_error *error)
 {
-    struct capture_info info;
-    int result = make_info(cut, &info, error);
-    if (result < 0)
-        return result;
+    struct capture_info info = *stored_trace_info(cut->trace);
+    add_filter(&info, cut->settings->input.filter);
     cut->batch.capacity = STORED_RECORDS_MAX;
     cut->batch.records = malloc(cut->batch.capacity * sizeof(struct record));
     if (!cut->batch.records)
         return bt_fail(error, BT_MEMORY, "no memory for a block of records");
     cut->writer = derived_writer_new(fd, name, &info, error);
-    result = cut->writer ? copy_all(cut, error) : error->code;
+    int result = cut->writer ? copy_all(cut, error) : error->code;
     return result == 0 ? end(cut, error) : result;
 }
 
-int cut_run(struct cut_result *result, int fd, const char *name, int count, char **paths,
+int cut_run(struct derived_counts *counts, int fd, const char *name, int count, char **paths,
             const struct cut_settings *settings, struct bt_error *error)
 {
     struct cut cut = {.settings = settings};
@@ -252,9 +222,7 @@ int cut_run(struct cut_result *result, int fd, const char *name, int count, char
     if (status == 0)
         status = run(&cut, fd, name, error);
     if (status == 0)
-        *result = (struct cut_result){.counts = *derived_writer_counts(cut.writer),
-                                      .removed = cut.filter.removed,
-                                      .clock_hz = stored_trace_info(cut.trace)->clock_hz};
+        *counts = *derived_writer_counts(cut.writer);
     derived_writer_free(cut.writer);
     stored_trace_free(cut.trace);
     batch_filter_clear(&cut.filter);

@@ -10,19 +10,12 @@ struct cut_settings {
     struct input_report *report;        /* gets corruption of the input */
 };
 
-/* What a cut has done. */
-struct cut_result {
-    struct derived_counts counts;
-    uint64_t removed;  /* records of the part that did not match the filter */
-    uint64_t clock_hz; /* ticks per second; 0: unknown */
-};
-
 /*
  * Cuts count files of one capture, or a trace of another format, and writes the part to fd, whose
- * name is for messages. 0 or a negative code: BT_USAGE if the files are of several captures or the
- * times need a clock that is unknown.
+ * name is for messages. Sets *counts. 0 or a negative code: BT_USAGE if the files are of several
+ * captures or the times need a clock that is unknown.
  */
-int cut_run(struct cut_result *result, int fd, const char *name, int count, char **paths,
+int cut_run(struct derived_counts *counts, int fd, const char *name, int count, char **paths,
             const struct cut_settings *settings, struct bt_error *error);
 
 #endif

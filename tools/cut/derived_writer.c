@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 /* Room for any member, of records or copied. */
 #define MEMBER_BYTES CAPTURE_MEMBER_BYTES_MAX
@@ -35,6 +36,13 @@ struct derived_writer *derived_writer_new(int fd, const char *name, const struct
     writer->info.derived = true;
     writer->info.file_number = 1;
     writer->info.keep = 0;
+    writer->counts.clock_hz = info->clock_hz;
+    if (!capture_info_has_id(info) &&
+        getrandom(writer->info.id, sizeof info->id, 0) != (ssize_t)sizeof info->id) {
+        bt_fail_errno(error, "cannot make an identity for the capture");
+        free(writer);
+        return NULL;
+    }
     writer->encoder = deflate_encoder_new(DEFLATE_BEST, -1, error);
     writer->member = malloc(MEMBER_BYTES);
     writer->block.capacity = CAPTURE_BLOCK_RECORDS;
@@ -234,6 +242,7 @@ int derived_writer_close(struct derived_writer *writer, struct capture_totals *t
     memcpy(after.count, totals->file_lost, sizeof after.count);
     make_totals(writer, totals, &after);
     result = capture_writer_close(writer->writer, totals, error);
+    writer->counts.filtered = totals->source.filtered;
     loss_add(&writer->counts.lost, &after);
     writer->counts.end_index = totals->end_index;
     writer->counts.bytes = capture_writer_bytes(writer->writer);

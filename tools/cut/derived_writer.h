@@ -20,12 +20,15 @@ struct derived_counts {
     uint64_t records, blocks;
     uint64_t copied; /* of the blocks: not compressed again */
     struct loss lost;
+    uint64_t filtered; /* records removed by a filter */
     uint64_t bytes;
+    uint64_t clock_hz; /* ticks per second; 0: unknown */
 };
 
 /*
  * Writes to fd, which stays open; name is its name in errors and must outlive the writer. info
- * describes the capture; the writer sets what derived captures have of their own. NULL and *error.
+ * describes the capture; the writer sets what derived captures have of their own, and an id if it
+ * has none. NULL and *error.
  */
 struct derived_writer *derived_writer_new(int fd, const char *name, const struct capture_info *info,
                                           struct bt_error *error);

@@ -365,3 +365,20 @@ const struct capture_totals *stored_trace_closing(const struct stored_trace *tra
 {
     return trace->closed ? &trace->closing : NULL;
 }
+
+bool stored_trace_tells_losses(const struct stored_trace *trace, bool ended, char *message,
+                               size_t size)
+{
+    const struct capture_totals *closing = stored_trace_closing(trace);
+    if (!capture_info_has_id(&trace->info))
+        snprintf(message, size, "made of a trace that does not say what it lost");
+    else if (ended && !closing)
+        snprintf(message, size, "the capture was cut off; what it lost at its end is unknown");
+    else if (ended && closing->end != CAPTURE_END_ROTATED &&
+             (!closing->final || !closing->source.known))
+        snprintf(message, size, "%.159s",
+                 closing->message[0] ? closing->message : "what the capture lost is unknown");
+    else
+        return true;
+    return false;
+}

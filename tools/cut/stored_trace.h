@@ -74,6 +74,11 @@ uint64_t stored_trace_tick(const struct stored_trace *trace);
 /* After the end: requests lost after the last member. */
 const struct loss *stored_trace_lost_after(const struct stored_trace *trace);
 
+/* Whether it is known what the trace has lost up to here or, if `ended`, up to its end. If not,
+ * says why in message, of size bytes. */
+bool stored_trace_tells_losses(const struct stored_trace *trace, bool ended, char *message,
+                               size_t size);
+
 /* The last closing member so far; NULL: none, or another file has begun. */
 const struct capture_totals *stored_trace_closing(const struct stored_trace *trace);
 

@@ -1,0 +1,407 @@
+#include "tools/cut/merge.h"
+
+#include "formats/capture/capture_file.h"
+#include "tools/cut/merge_groups.h"
+#include "tools/cut/stored_trace.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BATCH_RECORDS 16384u /* read at a time from each input */
+
+/* What an input has next. */
+enum head { HEAD_HOLE, HEAD_RECORD, HEAD_END };
+
+/* An input. Its position is that of the next record, or the hole before it. */
+struct stream {
+    struct stored_trace *trace;
+    size_t order; /* among the inputs */
+    struct batch batch;
+    size_t at;
+    enum head head;
+    uint64_t tick;  /* of the record, of the input's clock */
+    uint64_t key;   /* tick of the record or hole in the new file; never decreases */
+    unsigned added; /* to processors */
+};
+
+struct merge {
+    const struct merge_settings *settings;
+    struct merge_clock clock;
+    struct merge_input *inputs; /* one for each stream */
+    struct stream *streams;
+    size_t count;
+    struct stream **heap; /* of streams that are not at their end; the least key first */
+    size_t heap_count;
+    struct derived_writer *writer;
+    struct batch out;   /* records for the writer */
+    uint64_t index;     /* of the next record */
+    uint64_t last_tick; /* of the last record */
+    bool begun;         /* there is one */
+};
+
+/* --- the order of inputs --------------------------------------------------------------------- */
+
+static bool precedes(const struct stream *a, const struct stream *b)
+{
+    return a->key != b->key ? a->key < b->key : a->order < b->order;
+}
+
+static void sink_down(struct merge *merge, size_t at)
+{
+    struct stream **heap = merge->heap;
+    for (size_t child; (child = 2 * at + 1) < merge->heap_count; at = child) {
+        if (child + 1 < merge->heap_count && precedes(heap[child + 1], heap[child]))
+            child++;
+        if (!precedes(heap[child], heap[at]))
+            return;
+        struct stream *moved = heap[at];
+        heap[at] = heap[child];
+        heap[child] = moved;
+    }
+}
+
+static void make_heap(struct merge *merge)
+{
+    for (size_t i = 0; i < merge->count; i++)
+        if (merge->streams[i].head != HEAD_END)
+            merge->heap[merge->heap_count++] = &merge->streams[i];
+    for (size_t i = merge->heap_count; i-- > 0;)
+        sink_down(merge, i);
+}
+
+/* The first input has another head. */
+static void restore_heap(struct merge *merge)
+{
+    if (merge->heap[0]->head == HEAD_END)
+        merge->heap[0] = merge->heap[--merge->heap_count];
+    sink_down(merge, 0);
+}
+
+/* --- inputs ---------------------------------------------------------------------------------- */
+
+/* Sets the key for a tick of the input. */
+static void place(const struct merge *merge, struct stream *stream, uint64_t tick)
+{
+    const uint64_t key = merge_clock_tick(&merge->clock, &merge->inputs[stream->order], tick);
+    stream->key = key > stream->key ? key : stream->key;
+}
+
+/* The next record of the batch is the head. */
+static void take_record(const struct merge *merge, struct stream *stream)
+{
+    stream->head = HEAD_RECORD;
+    place(merge, stream, stream->tick);
+}
+
+/* Whether the batch has something to report before its records. */
+static bool has_hole(const struct batch *batch)
+{
+    return loss_total(&batch->lost) > 0 || batch->gap.milliseconds > 0;
+}
+
+/* Reads the next batch of an input. 0 or a negative code. */
+static int load(const struct merge *merge, struct stream *stream, struct bt_error *error)
+{
+    struct batch *batch = &stream->batch;
+    int result;
+    do {
+        struct batch description;
+        batch->capacity = BATCH_RECORDS;
+        batch_clear(batch);
+        result = stored_trace_peek(stream->trace, &description, error);
+        if (result > STORED_END)
+            result = stored_trace_next(stream->trace, batch, error);
+        else if (result == STORED_END)
+            stream->head = HEAD_END;
+    } while (result == 0 && stream->head != HEAD_END);
+    if (result <= 0)
+        return result;
+    stream->at = 0;
+    stream->tick = batch->first_tick;
+    if (!has_hole(batch)) {
+        if (batch->count > 0)
+            take_record(merge, stream);
+        return batch->count > 0 ? 0 : load(merge, stream, error);
+    }
+    stream->head = HEAD_HOLE;
+    place(merge, stream, loss_total(&batch->lost) > 0 ? batch->lost.first_tick : batch->first_tick);
+    return 0;
+}
+
+/* --- output ---------------------------------------------------------------------------------- */
+
+static int flush(struct merge *merge, struct bt_error *error)
+{
+    int result = derived_writer_put(merge->writer, &merge->out, error);
+    batch_clear(&merge->out);
+    return result;
+}
+
+/* Reports a loss or gap of an input at its place; its records follow. */
+static int put_hole(struct merge *merge, struct stream *stream, struct bt_error *error)
+{
+    const struct batch *batch = &stream->batch;
+    const uint64_t last =
+        merge_clock_tick(&merge->clock, &merge->inputs[stream->order], batch->lost.last_tick);
+    struct batch hole = {.lost = batch->lost,
+                         .gap = batch->gap,
+                         .first_tick = merge->last_tick,
+                         .last_tick = merge->last_tick,
+                         .host_time_ns = batch->host_time_ns};
+    hole.gap.chosen = false; /* it precedes the record */
+    hole.lost.first_tick = stream->key;
+    hole.lost.last_tick = last > stream->key ? last : stream->key;
+    if (loss_total(&hole.lost) == 0)
+        hole.lost = (struct loss){.first_tick = 0};
+    hole.first_index = merge->index += loss_total(&hole.lost);
+    int result = flush(merge, error);
+    return result < 0 ? result : derived_writer_put(merge->writer, &hole, error);
+}
+
+/* Begins a batch of the output with a record. */
+static int begin_batch(struct merge *merge, const struct stream *stream, struct bt_error *error)
+{
+    int result = merge->out.count > 0 ? flush(merge, error) : 0;
+    struct batch *out = &merge->out;
+    out->first_index = merge->index;
+    out->first_tick = stream->key;
+    out->host_time_ns = stream->batch.host_time_ns;
+    if (stream->at == 0) {
+        out->gap.chosen = stream->batch.gap.chosen;
+        out->event = stream->batch.event;
+    }
+    return result;
+}
+
+static int refuse_processor(const struct merge *merge, const struct stream *stream, unsigned number,
+                            struct bt_error *error)
+{
+    return bt_fail(error, BT_USAGE,
+                   "%.200s has processor %u: --processors %" PRIu64 " leaves no number for it",
+                   merge->inputs[stream->order].name, number, merge->settings->processors);
+}
+
+/* Appends the stream's next record to the output. */
+static int put_record(struct merge *merge, const struct stream *stream, struct bt_error *error)
+{
+    struct record record = stream->batch.records[stream->at];
+    const uint64_t passed = stream->key - merge->last_tick;
+    const bool marked =
+        stream->at == 0 && (stream->batch.gap.chosen || stream->batch.event != EVENT_NONE);
+    if (merge->begun)
+        record.time = passed < UINT32_MAX ? (uint32_t)passed : UINT32_MAX;
+    if (merge->settings->processors > 0) {
+        if (record.processor >= merge->settings->processors ||
+            record.processor + stream->added > UINT8_MAX)
+            return refuse_processor(merge, stream, record.processor, error);
+        record.processor = (uint8_t)(record.processor + stream->added);
+    }
+    if (merge->out.count == 0 || merge->out.count == merge->out.capacity || marked ||
+        record.time == UINT32_MAX) {
+        int result = begin_batch(merge, stream, error);
+        if (result < 0)
+            return result;
+    }
+    merge->out.records[merge->out.count++] = record;
+    merge->out.last_tick = merge->last_tick = stream->key;
+    merge->begun = true;
+    merge->index++;
+    return 0;
+}
+
+/* Puts the records of the first input until another one precedes it, or its batch is at its end. */
+static int put_run(struct merge *merge, struct stream *stream, struct bt_error *error)
+{
+    struct stream *next = NULL; /* the first of the others */
+    if (merge->heap_count > 1)
+        next = merge->heap[1];
+    if (merge->heap_count > 2 && precedes(merge->heap[2], next))
+        next = merge->heap[2];
+    do {
+        int result = put_record(merge, stream, error);
+        if (result < 0)
+            return result;
+        if (++stream->at == stream->batch.count)
+            return load(merge, stream, error);
+        stream->tick += stream->batch.records[stream->at].time;
+        place(merge, stream, stream->tick);
+    } while (!next || precedes(stream, next));
+    return 0;
+}
+
+static int merge_all(struct merge *merge, struct bt_error *error)
+{
+    make_heap(merge);
+    while (merge->heap_count > 0) {
+        struct stream *stream = merge->heap[0];
+        int result = 0;
+        if (stream->head == HEAD_RECORD) {
+            result = put_run(merge, stream, error);
+        } else {
+            result = put_hole(merge, stream, error);
+            if (result == 0 && stream->batch.count > 0)
+                take_record(merge, stream);
+            else if (result == 0)
+                result = load(merge, stream, error);
+        }
+        if (result < 0)
+            return result;
+        restore_heap(merge);
+    }
+    return flush(merge, error);
+}
+
+/* --- header and closing member --------------------------------------------------------------- */
+
+/* Describes the new file: what the headers have in common. */
+static void make_info(const struct merge *merge, struct capture_info *info)
+{
+    *info = *merge->inputs[0].info;
+    for (size_t i = 1; i < merge->count; i++) {
+        const struct capture_info *other = merge->inputs[i].info;
+        if (!info->bus[0])
+            memcpy(info->bus, other->bus, sizeof info->bus);
+        if (strcmp(info->filter, other->filter) != 0)
+            info->filter[0] = '\0';
+        if (strcmp(merge->inputs[0].info->board, other->board) != 0)
+            strcpy(info->board, "several");
+    }
+    info->clock_hz = merge->clock.clock_hz;
+    info->started_ns = merge->clock.started_ns;
+}
+
+/* Adds the losses after the end of an input, and what its source has counted. */
+static void add_totals(const struct merge *merge, const struct stream *stream,
+                       struct capture_totals *totals)
+{
+    const struct loss *after = stored_trace_lost_after(stream->trace);
+    const struct capture_totals *closing = stored_trace_closing(stream->trace);
+    const uint64_t tick =
+        merge_clock_tick(&merge->clock, &merge->inputs[stream->order], after->last_tick);
+    for (int stage = 0; stage < LOSS_STAGES; stage++)
+        totals->file_lost[stage] += after->count[stage];
+    if (loss_total(after) > 0 && tick > totals->last_tick)
+        totals->last_tick = tick;
+    if (totals->source.known &&
+        !stored_trace_tells_losses(stream->trace, true, totals->message, sizeof totals->message))
+        totals->source.known = false;
+    if (!closing || !closing->final || !closing->source.known)
+        return;
+    totals->source.filtered += closing->source.filtered;
+    totals->source.above_4gib += closing->source.above_4gib;
+    totals->source.undecoded += closing->source.undecoded;
+}
+
+static int end(struct merge *merge, struct bt_error *error)
+{
+    struct capture_totals totals = {.end = CAPTURE_END_SOURCE,
+                                    .last_tick = merge->last_tick,
+                                    .end_index = merge->index,
+                                    .source.known = true};
+    for (size_t i = 0; i < merge->count; i++)
+        add_totals(merge, &merge->streams[i], &totals);
+    return derived_writer_close(merge->writer, &totals, error);
+}
+
+/* --- the whole ------------------------------------------------------------------------------- */
+
+/* Finds the offset that the user gives for one of the files. */
+static void find_offset(const struct merge *merge, const struct merge_group *group,
+                        struct merge_input *input)
+{
+    for (size_t i = 0; i < merge->settings->offset_count; i++) {
+        const struct merge_file_offset *given = &merge->settings->offsets[i];
+        for (int j = 0; j < group->count; j++)
+            if (strlen(group->paths[j]) == given->length &&
+                memcmp(group->paths[j], given->file, given->length) == 0)
+                input->offset = given->offset;
+    }
+}
+
+static int open_stream(struct merge *merge, size_t i, const struct merge_group *group,
+                       struct bt_error *error)
+{
+    const struct stored_trace_settings reading = {.trace = merge->settings->trace,
+                                                  .report = merge->settings->report};
+    struct stream *stream = &merge->streams[i];
+    stream->order = i;
+    stream->added =
+        (unsigned)(merge->settings->processors * i < 256 ? merge->settings->processors * i : 256);
+    stream->batch.records = malloc(BATCH_RECORDS * sizeof(struct record));
+    if (!stream->batch.records)
+        return bt_fail(error, BT_MEMORY, "no memory for records of %zu traces", merge->count);
+    stream->trace = stored_trace_open(group->count, group->paths, &reading, error);
+    if (!stream->trace)
+        return error->code;
+    merge->inputs[i].name = stored_trace_name(stream->trace);
+    merge->inputs[i].info = stored_trace_info(stream->trace);
+    find_offset(merge, group, &merge->inputs[i]);
+    return 0;
+}
+
+static int open_all(struct merge *merge, const struct merge_groups *groups, struct bt_error *error)
+{
+    merge->count = groups->count;
+    merge->streams = calloc(merge->count, sizeof *merge->streams);
+    merge->inputs = calloc(merge->count, sizeof *merge->inputs);
+    merge->heap = calloc(merge->count, sizeof *merge->heap);
+    merge->out.records = malloc(CAPTURE_BLOCK_RECORDS * sizeof(struct record));
+    merge->out.capacity = CAPTURE_BLOCK_RECORDS;
+    if (!merge->streams || !merge->inputs || !merge->heap || !merge->out.records)
+        return bt_fail(error, BT_MEMORY, "no memory for %zu traces", merge->count);
+    for (size_t i = 0; i < merge->count; i++)
+        if (open_stream(merge, i, &groups->groups[i], error) < 0)
+            return error->code;
+    for (size_t i = 1; i < merge->count; i++) {
+        const struct merge_input *a = &merge->inputs[0], *b = &merge->inputs[i];
+        if (a->info->bus[0] && b->info->bus[0] && strcmp(a->info->bus, b->info->bus) != 0)
+            return bt_fail(error, BT_USAGE, "%.150s is of a bus '%s', %.150s of '%s'", a->name,
+                           a->info->bus, b->name, b->info->bus);
+    }
+    merge->clock.clock_hz = merge->settings->clock_hz;
+    merge->clock.by_start = merge->settings->by_start;
+    return merge_clock_join(&merge->clock, merge->inputs, merge->count, error);
+}
+
+static int run(struct merge *merge, int fd, const char *name, struct bt_error *error)
+{
+    struct capture_info info;
+    make_info(merge, &info);
+    for (size_t i = 0; i < merge->count; i++)
+        if (load(merge, &merge->streams[i], error) < 0)
+            return error->code;
+    merge->writer = derived_writer_new(fd, name, &info, error);
+    int result = merge->writer ? merge_all(merge, error) : error->code;
+    return result == 0 ? end(merge, error) : result;
+}
+
+static void clear(struct merge *merge)
+{
+    for (size_t i = 0; merge->streams && i < merge->count; i++) {
+        stored_trace_free(merge->streams[i].trace);
+        free(merge->streams[i].batch.records);
+    }
+    derived_writer_free(merge->writer);
+    free(merge->streams);
+    free(merge->inputs);
+    free(merge->heap);
+    free(merge->out.records);
+}
+
+int merge_run(struct derived_counts *counts, int fd, const char *name, int count, char **paths,
+              const struct merge_settings *settings, struct bt_error *error)
+{
+    struct merge merge = {.settings = settings};
+    struct merge_groups groups;
+    int status = merge_groups_find(&groups, count, paths, error);
+    if (status == 0)
+        status = open_all(&merge, &groups, error);
+    if (status == 0)
+        status = run(&merge, fd, name, error);
+    if (status == 0)
+        *counts = *derived_writer_counts(merge.writer);
+    clear(&merge);
+    merge_groups_free(&groups);
+    return status;
+}

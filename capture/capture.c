@@ -4,6 +4,7 @@
 #include "capture/file_list.h"
 #include "capture/finisher.h"
 #include "capture/rules.h"
+#include "capture/stream_output.h"
 #include "formats/base/clock.h"
 
 #include <errno.h>
@@ -116,7 +117,7 @@ static int prepare(struct capture *capture, uint8_t id[CAPTURE_ID_BYTES], struct
     capture->files = file_set_new(capture->settings.prefix, error);
     if (!capture->files)
         return BT_IO;
-    if (!capture->settings.append &&
+    if (!capture->settings.append && !stream_output_is_named(capture->settings.prefix) &&
         file_list_check_unused(capture->settings.prefix, false, error) < 0)
         return BT_USAGE;
     capture->finisher = finisher_new(capture, error);

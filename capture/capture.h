@@ -22,7 +22,8 @@ enum capture_when_full {
 /* A limit of 0: no limit. Times in ns. */
 struct capture_settings {
     char prefix[4096];       /* files are PREFIX_00001_20261120T224500Z.byu.gz; missing folders are
-                                created */
+                                created. "-": one stream on standard output, in which files
+                                follow one another */
     uint64_t rotate_bytes;   /* maximum size of a file, unless one block is larger */
     int64_t rotate_ns;       /* maximum age of a file */
     int64_t rotate_every_ns; /* a new file at each multiple of this since 1970 UTC */
@@ -37,7 +38,8 @@ struct capture_settings {
     size_t queue_bytes;     /* maximum size of queued records; 0: 64 MiB */
     uint32_t block_records; /* records per member; 0: CAPTURE_BLOCK_RECORDS, less where rotate_bytes
                                is small */
-    int64_t flush_ns;       /* maximum time until an incomplete block is written; 0: 1 s */
+    int64_t flush_ns;       /* maximum time until an incomplete block is written; 0: 1 s, or 0.2 s
+                               to standard output */
     enum deflate_engine engine;
     int level; /* -1: the engine's default */
     enum capture_when_full when_full;

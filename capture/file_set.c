@@ -1,5 +1,6 @@
 #include "capture/file_set.h"
 
+#include "capture/stream_output.h"
 #include "formats/base/file_lock.h"
 #include "formats/base/new_file.h"
 #include "formats/capture/capture_name.h"
@@ -23,7 +24,7 @@ struct file_set {
     char folder_name[FILE_SET_PREFIX_MAX + 1];
     char base[NAME_BYTES]; /* the prefix's last part */
     char lock_name[NAME_BYTES];
-    int folder;
+    int folder; /* -1: standard output */
     int lock;
 };
 
@@ -93,6 +94,8 @@ struct file_set *file_set_new(const char *prefix, struct bt_error *error)
     }
     set->folder = -1;
     set->lock = -1;
+    if (stream_output_is_named(prefix))
+        return set;
     if (split_prefix(set, prefix, error) < 0 || make_folders(prefix, error) < 0)
         goto failed;
     set->folder = open(set->folder_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -157,7 +160,10 @@ void file_set_path(const struct file_set *set, const struct file_name *name, boo
 {
     char ending[CAPTURE_NAME_ENDING_BYTES];
     put_ending(ending, name, part);
-    snprintf(path, size, "%s%s", set->prefix, ending);
+    if (set->folder < 0)
+        snprintf(path, size, STREAM_OUTPUT_NAME);
+    else
+        snprintf(path, size, "%s%s", set->prefix, ending);
 }
 
 static bool name_is_taken(const struct file_set *set, const char *name)
@@ -166,10 +172,19 @@ static bool name_is_taken(const struct file_set *set, const char *name)
     return fstatat(set->folder, name, &there, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+/* Standard output under another descriptor: files are closed one by one. */
+static int open_stream(struct bt_error *error)
+{
+    int descriptor = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    return descriptor < 0 ? bt_fail_errno(error, "cannot write standard output") : descriptor;
+}
+
 int file_set_create(struct file_set *set, uint32_t number, int64_t started_ns,
                     struct file_name *name, struct bt_error *error)
 {
     *name = (struct file_name){.number = number, .second = started_ns / 1000000000};
+    if (set->folder < 0)
+        return open_stream(error);
     for (int i = 0; i < NAME_TRIES; i++, name->second++) {
         char complete[NAME_BYTES];
         char part[NAME_BYTES];
@@ -208,6 +223,8 @@ int file_set_complete(struct file_set *set, const struct file_name *name, int de
 {
     char complete[NAME_BYTES];
     char part[NAME_BYTES];
+    if (set->folder < 0)
+        return 0;
     put_name(set, name, false, complete);
     put_name(set, name, true, part);
     if (file_synchronise(descriptor) < 0)
@@ -236,6 +253,8 @@ static int remove_named(struct file_set *set, const struct file_set_file *file, 
 {
     char name[NAME_BYTES];
     struct stat there;
+    if (set->folder < 0)
+        return 0;
     put_name(set, &file->name, part, name);
     if (fstatat(set->folder, name, &there, AT_SYMLINK_NOFOLLOW) < 0 ||
         !same_file(&there, file->device, file->inode))

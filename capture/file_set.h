@@ -35,6 +35,8 @@ struct file_set_file {
 /*
  * Creates the folder of prefix, with its parents, and locks the prefix. NULL and *error on failure:
  * BT_BUSY names the process that captures to the same prefix. A lock ends with its process.
+ * The prefix "-" is standard output (capture/stream_output.h): its files are parts of one stream,
+ * which need neither a name nor a lock; there is no folder.
  */
 struct file_set *file_set_new(const char *prefix, struct bt_error *error);
 

@@ -1,12 +1,14 @@
 #include "capture/rules.h"
 
 #include "capture/file_set.h"
+#include "capture/stream_output.h"
 
 #include <string.h>
 #include <unistd.h>
 
 #define QUEUE_BYTES_DEFAULT ((size_t)64 << 20)
 #define FLUSH_NS_DEFAULT    1000000000
+#define FLUSH_NS_STREAM     200000000 /* a program may show the records as they come */
 #define BLOCKS_MIN          2u
 #define BLOCK_RECORDS_MIN   16u
 #define QUEUE_BLOCKS_WISHED 4u /* a queue of fewer blocks makes the threads wait for each other */
@@ -54,11 +56,10 @@ int rules_check_prefix(const char *prefix, struct bt_error *error)
     const char *base = slash ? slash + 1 : prefix;
     if (!*prefix)
         return bt_fail(error, BT_USAGE, "the prefix is empty");
-    if (strcmp(prefix, "-") == 0)
-        return bt_fail(
-            error, BT_USAGE,
-            "a capture consists of files and cannot be written to standard output: give a "
-            "prefix, then pipe the files with zcat PREFIX_*.byu.gz");
+    if (stream_output_is_named(prefix))
+        return bt_fail(error, BT_USAGE,
+                       "only 'bustap capture' writes to standard output: give a prefix, and read "
+                       "the files while they grow with 'bustap follow PREFIX'");
     if (!*base || strcmp(base, ".") == 0 || strcmp(base, "..") == 0)
         return bt_fail(error, BT_USAGE,
                        "the prefix \"%.60s\" is a folder: add the beginning of the files' names",
@@ -66,10 +67,23 @@ int rules_check_prefix(const char *prefix, struct bt_error *error)
     return 0;
 }
 
+static int check_stream(const struct capture_settings *settings, struct bt_error *error)
+{
+    if (settings->rotate_bytes || settings->rotate_ns || settings->rotate_every_ns ||
+        settings->keep || settings->append)
+        return bt_fail(error, BT_USAGE,
+                       "standard output is one stream: rotating, keeping and appending files need "
+                       "a prefix");
+    return 0;
+}
+
 int rules_check(const struct capture_settings *settings, struct bt_error *error)
 {
-    if (rules_check_prefix(settings->prefix, error) < 0)
-        return BT_USAGE;
+    int result = stream_output_is_named(settings->prefix)
+                     ? check_stream(settings, error)
+                     : rules_check_prefix(settings->prefix, error);
+    if (result < 0)
+        return result;
     if (settings->workers > RULES_WORKERS_MAX)
         return bt_fail(error, BT_USAGE, "at most %u compression workers are possible",
                        RULES_WORKERS_MAX);
@@ -81,7 +95,7 @@ int rules_check(const struct capture_settings *settings, struct bt_error *error)
     if (!deflate_has(settings->engine))
         return bt_fail(error, BT_USAGE, "this bustap was built without %s",
                        deflate_engine_name(settings->engine));
-    int result = trigger_check(&settings->trigger, error);
+    result = trigger_check(&settings->trigger, error);
     return result < 0 ? result : check_limits(settings, error);
 }
 
@@ -128,7 +142,8 @@ void rules_complete(struct capture_settings *settings)
     if (settings->block_records == 0)
         settings->block_records = default_block_records(settings);
     if (settings->flush_ns == 0)
-        settings->flush_ns = FLUSH_NS_DEFAULT;
+        settings->flush_ns =
+            stream_output_is_named(settings->prefix) ? FLUSH_NS_STREAM : FLUSH_NS_DEFAULT;
 }
 
 size_t rules_blocks(const struct capture_settings *settings)

@@ -1,6 +1,7 @@
 /* The ordered writer: members into files, one after another, and the decisions that depend on
  * bytes: a new file by size, the end by bytes or files, what to do when the disk refuses. */
 #include "capture/finisher.h"
+#include "capture/stream_output.h"
 #include "formats/base/clock.h"
 #include "formats/base/thread.h"
 #include "formats/capture/capture_writer.h"
@@ -28,6 +29,8 @@ struct writer {
     uint64_t header_bytes, closing_bytes; /* of the members every file has */
     struct capture_totals totals;         /* of the capture so far */
     struct batch unwritten;               /* what the disk refused: its loss and its gap alone */
+    bool stream;                          /* files follow one another on standard output */
+    bool sealed;                          /* with stream: nothing more is to be written */
     bool full;                            /* the disk is, and is asked again at retry_ns */
     int64_t retry_ns;                     /* monotonic */
     uint64_t after_stop;                  /* requests after a limit */
@@ -59,7 +62,10 @@ static int open_file(struct writer *writer, struct bt_error *error)
     if (descriptor < 0)
         return descriptor;
     file_set_path(capture->files, &name, true, writer->path, sizeof writer->path);
-    struct capture_writer *file = capture_writer_new(descriptor, writer->path, &info, error);
+    struct capture_writer *file = writer->stream
+                                      ? capture_writer_new_by(descriptor, STREAM_OUTPUT_NAME, &info,
+                                                              stream_output_write, capture, error)
+                                      : capture_writer_new(descriptor, writer->path, &info, error);
     if (!file) {
         file_set_discard(capture->files, &name, descriptor, NULL);
         close(descriptor);
@@ -138,7 +144,8 @@ static void end_at_disk(struct writer *writer, const struct bt_error *error)
     if (writer->end == CAPTURE_END_DISK)
         return;
     writer->end = CAPTURE_END_DISK;
-    const char *advice = error->code == BT_FULL     ? "free space or choose another disk"
+    const char *advice = writer->stream             ? "read faster, or capture to files"
+                         : error->code == BT_FULL   ? "free space or choose another disk"
                          : error->code == BT_MEMORY ? "free memory"
                                                     : "correct that or choose another place";
     bt_fail(&writer->error, error->code ? error->code : BT_IO,
@@ -147,10 +154,17 @@ static void end_at_disk(struct writer *writer, const struct bt_error *error)
     pipeline_fail(writer->capture, &writer->error);
 }
 
-/* A write failed. A full disk is retried later if the settings say so; otherwise the capture ends.
+/* A write failed. The reader of a pipe may end the capture. A full disk is retried later if the
+ * settings say so; otherwise the capture ends.
  */
 static void refuse(struct writer *writer, int code, const struct bt_error *error)
 {
+    if (code == BT_CLOSED) {
+        pipeline_note(writer->capture, "%.300s: the capture ends", error->message);
+        writer->sealed = true;
+        end_at(writer, CAPTURE_END_STOPPED);
+        return;
+    }
     if (code != BT_FULL || !writer->capture->settings.wait_for_room) {
         end_at_disk(writer, error);
         return;
@@ -162,11 +176,28 @@ static void refuse(struct writer *writer, int code, const struct bt_error *error
     writer->retry_ns = clock_monotonic_ns() + FULL_RETRY_NS;
 }
 
+/* In a stream the closing member of the previous file comes first. */
+static int change_within_stream(struct writer *writer, const struct writer *before,
+                                struct bt_error *error)
+{
+    int result = put_closing(before, CAPTURE_END_ROTATED, error);
+    if (result < 0)
+        return result;
+    result = open_file(writer, error);
+    if (result < 0)
+        writer->sealed = true; /* the stream ends with a whole file, which is not the last one */
+    if (result == BT_FULL)
+        result = BT_IO; /* it is not tried again */
+    return result;
+}
+
 /* Opens the next file, then closes the previous one, whose state is in before. In this order, a
  * failure to open is recorded in the closing member of the previous file. 0, or a negative code; if
  * the capture waits for room, the previous file then stays open. */
 static int change_files(struct writer *writer, const struct writer *before, struct bt_error *error)
 {
+    if (writer->stream)
+        return change_within_stream(writer, before, error);
     int result = open_file(writer, error);
     if (result < 0)
         return result;
@@ -268,6 +299,11 @@ static void end_full(struct writer *writer)
     file_set_take_reserve(writer->capture->files);
 }
 
+static uint64_t batch_requests(const struct batch *batch)
+{
+    return batch->count + loss_total(&batch->lost);
+}
+
 static void write_member(struct writer *writer, const struct queue_member *member)
 {
     struct bt_error error = member->error;
@@ -282,7 +318,10 @@ static void write_member(struct writer *writer, const struct queue_member *membe
         result = append(writer, member->bytes, member->size, &batch, &error);
     if (result < 0) {
         refuse(writer, result, &error);
-        count_unwritten(writer, &member->batch);
+        if (result == BT_CLOSED)
+            writer->after_stop += batch_requests(&member->batch);
+        else
+            count_unwritten(writer, &member->batch);
     } else {
         writer->window = member->window;
         pipeline_lost(writer->capture, &member->batch.lost);
@@ -328,7 +367,7 @@ static void take_member(struct writer *writer, const struct queue_member *member
         count_unwritten(writer, &member->batch);
         publish(writer);
     } else {
-        writer->after_stop += member->batch.count + loss_total(&member->batch.lost);
+        writer->after_stop += batch_requests(&member->batch);
     }
 }
 
@@ -402,8 +441,8 @@ static void end_capture(struct writer *writer)
     publish(writer);
     if (end == CAPTURE_END_DEVICE)
         pipeline_fail(capture, &reading.remark);
-    int result = put_closing(writer, end, &error);
-    if (result < 0) {
+    int result = writer->sealed ? 0 : put_closing(writer, end, &error);
+    if (result < 0 && result != BT_CLOSED) {
         end = CAPTURE_END_DISK;
         pipeline_fail(capture, &error);
     }
@@ -438,6 +477,7 @@ struct writer *writer_new(struct capture *capture, struct bt_error *error)
     uint8_t member[CAPTURE_MEMBER_HEADER_MAX];
     writer->capture = capture;
     writer->info = capture->info;
+    writer->stream = stream_output_is_named(capture->settings.prefix);
     writer->index = capture->info.first_index;
     writer->descriptor = -1;
     writer->header_bytes = capture_put_header_member(member, &writer->info);

@@ -10,6 +10,8 @@
 
 struct capture_writer {
     int file;
+    capture_write_function *write;
+    void *context;    /* of write */
     off_t start;      /* start of the file in fd: another capture file may precede it */
     const char *name; /* the caller's */
     bool torn;        /* the end of the file is a partial member */
@@ -32,6 +34,16 @@ static int cut_back(struct capture_writer *writer)
     return 0;
 }
 
+/* Reports errno of a write. */
+static int fail_write(const struct capture_writer *writer, struct bt_error *error)
+{
+    if (errno == EPIPE)
+        return bt_fail(error, BT_CLOSED, "%s: closed by its reader", writer->name);
+    if (errno == ETIMEDOUT)
+        return bt_fail(error, BT_IO, "%s is not read", writer->name);
+    return bt_fail_errno(error, "cannot write %s", writer->name);
+}
+
 /* Appends one whole member, or leaves the file unchanged. After a torn block that cannot be
  * truncated nothing is written, so that a reader finds all whole blocks before it. */
 static int append(struct capture_writer *writer, const uint8_t *member, size_t size,
@@ -40,10 +52,8 @@ static int append(struct capture_writer *writer, const uint8_t *member, size_t s
     size_t done;
     if (writer->torn && cut_back(writer) < 0)
         return bt_fail_errno(error, "cannot cut an unfinished block off %s", writer->name);
-    if (file_write(writer->file, member, size, &done) < 0) {
-        int result = errno == EPIPE
-                         ? bt_fail(error, BT_CLOSED, "%s: closed by its reader", writer->name)
-                         : bt_fail_errno(error, "cannot write %s", writer->name);
+    if (writer->write(writer->context, writer->file, member, size, &done) < 0) {
+        int result = fail_write(writer, error);
         writer->torn = done > 0;
         if (writer->torn)
             (void)cut_back(writer); /* otherwise the next append truncates it */
@@ -60,8 +70,22 @@ static off_t offset_in(int file)
     return lseek(file, 0, flags >= 0 && flags & O_APPEND ? SEEK_END : SEEK_CUR);
 }
 
+static int write_file(void *context, int file, const void *bytes, size_t size, size_t *done)
+{
+    (void)context;
+    return file_write(file, bytes, size, done);
+}
+
 struct capture_writer *capture_writer_new(int fd, const char *name, const struct capture_info *info,
                                           struct bt_error *error)
+{
+    return capture_writer_new_by(fd, name, info, write_file, NULL, error);
+}
+
+struct capture_writer *capture_writer_new_by(int fd, const char *name,
+                                             const struct capture_info *info,
+                                             capture_write_function *write, void *context,
+                                             struct bt_error *error)
 {
     struct capture_writer *writer = calloc(1, sizeof *writer);
     if (!writer) {
@@ -69,6 +93,8 @@ struct capture_writer *capture_writer_new(int fd, const char *name, const struct
         return NULL;
     }
     writer->file = fd;
+    writer->write = write;
+    writer->context = context;
     writer->name = name;
     writer->start = offset_in(fd);
     writer->end_index = info->first_index;

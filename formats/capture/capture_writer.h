@@ -17,10 +17,21 @@ struct capture_writer;
 struct capture_writer *capture_writer_new(int fd, const char *name, const struct capture_info *info,
                                           struct bt_error *error);
 
+/* Writes all size bytes to the file; *done is the number written, also on failure. 0, or -1 with
+ * errno; ETIMEDOUT: the reader of a pipe does not read. */
+typedef int capture_write_function(void *context, int file, const void *bytes, size_t size,
+                                   size_t *done);
+
+/* capture_writer_new that writes by write instead of file_write. context outlives the writer. */
+struct capture_writer *capture_writer_new_by(int fd, const char *name,
+                                             const struct capture_info *info,
+                                             capture_write_function *write, void *context,
+                                             struct bt_error *error);
+
 /*
  * Appends a whole data member that holds batch. On failure the file is truncated to its last whole
  * member, and the batch counts as not written. If it cannot be truncated, later calls fail, because
- * readers would lose the members after a torn one. 0, BT_FULL or BT_IO.
+ * readers would lose the members after a torn one. 0, BT_FULL, BT_CLOSED (a pipe) or BT_IO.
  */
 int capture_writer_put(struct capture_writer *writer, const uint8_t *member, size_t size,
                        const struct batch *batch, struct bt_error *error);

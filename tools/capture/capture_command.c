@@ -4,6 +4,7 @@
 #include "capture/settings_text.h"
 #include "capture/signal_guard.h"
 #include "capture/status_json.h"
+#include "capture/stream_output.h"
 #include "formats/base/clock.h"
 #include "formats/base/printable.h"
 #include "tools/capture/capture_options.h"
@@ -32,6 +33,14 @@ struct capture_options {
 static int take_stop(void *settings, const char *argument, struct bt_error *error)
 {
     return settings_text_stop(&((struct capture_options *)settings)->capture, argument, error);
+}
+
+static int take_output(void *settings, const char *argument, struct bt_error *error)
+{
+    if (!stream_output_is_named(argument))
+        return capture_option_output(settings, argument, error);
+    strcpy(((struct capture_options *)settings)->capture.prefix, argument);
+    return 0;
 }
 
 static int take_filter(void *settings, const char *argument, struct bt_error *error)
@@ -74,8 +83,8 @@ static int take_reconnect(void *settings, const char *argument, struct bt_error 
 static const struct option_row capture_rows[] = {
     {OPTION_TEXT, 'b', "board", "SPEC ftdi virtual:smp= virtual:replay=FILE",
      "the board to capture from, as 'bustap boards' lists them", OPTION(board), NULL},
-    {OPTION_CALL, 'o', "output", "PREFIX", "files are PREFIX_00001_20261120T224500Z.byu.gz", 0,
-     capture_option_output},
+    {OPTION_CALL, 'o', "output", "PREFIX",
+     "files are PREFIX_00001_20261120T224500Z.byu.gz; - is standard output", 0, take_output},
     CAPTURE_FILE_OPTIONS(struct capture_options),
     {OPTION_CALL, 's', "stop", "RULE time= records= size= files=",
      "stop at time=10s, records=N, size=S or files=N; may repeat", 0, take_stop},
@@ -112,7 +121,7 @@ struct capture_run {
     const struct capture_options *options;
     struct signal_guard *signals;
     struct capture_report report; /* on standard error */
-    struct line_queue *output;    /* standard output */
+    struct line_queue *output;    /* standard output; standard error if the capture goes there */
     struct capture *capture;
 };
 
@@ -129,7 +138,8 @@ static void end_at_once(void *context, int number)
     signal_guard_die(number);
 }
 
-/* Acts on the signals received since the last call. */
+/* Acts on the signals received since the last call. A silent capture notices here that the reader
+ * of its stream is gone. */
 static void handle_signals(struct capture_run *run)
 {
     bool hangup = signal_guard_take(run->signals, SIGHUP);
@@ -137,7 +147,8 @@ static void handle_signals(struct capture_run *run)
         capture_rotate(run->capture);
     if (signal_guard_take(run->signals, SIGUSR1))
         capture_report_line(&run->report, run->capture);
-    if (signal_guard_stops(run->signals))
+    bool stream = stream_output_is_named(run->options->capture.prefix);
+    if (signal_guard_stops(run->signals) || (stream && stream_output_is_closed(STDOUT_FILENO)))
         capture_stop(run->capture);
 }
 
@@ -220,6 +231,7 @@ static int conclude(struct capture_run *run)
     if (run->options->json) {
         char *text = status_json_text(&status, &error);
         if (text) {
+            line_queue_wait(run->report.lines, LAST_WORDS_MS); /* both may go to one file */
             line_queue_put(run->output, text, strlen(text));
             line_queue_put(run->output, "\n", 1);
         } else {
@@ -236,7 +248,8 @@ static int begin(struct capture_run *run, struct bt_error *error)
     int result = capture_report_begin(&run->report, run->options->quiet, error);
     if (result < 0)
         return result;
-    run->output = line_queue_new(STDOUT_FILENO, "", error);
+    bool stream = stream_output_is_named(run->options->capture.prefix);
+    run->output = line_queue_new(stream ? STDERR_FILENO : STDOUT_FILENO, "", error);
     if (!run->output)
         return error->code;
     run->signals = signal_guard_new(&rules, error);
@@ -283,6 +296,13 @@ static int capture_main(struct invocation *call)
         return command_usage(call, "-o PREFIX is missing");
     if (options.print_names && options.json)
         return command_usage(call, "--print-names and --json exclude each other");
+    if (stream_output_is_named(options.capture.prefix)) {
+        if (options.print_names)
+            return command_usage(call, "--print-names needs a prefix: a stream has no names");
+        if (isatty(STDOUT_FILENO))
+            return command_usage(call, "a capture is not written to a terminal: redirect it to a "
+                                       "file or a pipe, such as '| bustap dump -'");
+    }
     return run_capture(&options);
 }
 

@@ -7,6 +7,7 @@
  */
 #include "formats/base/power.h"
 #include "tools/cache/hierarchy_internal.h"
+#include "tools/cache/optimum.h"
 
 static unsigned side_count(const struct cache_level *level)
 {
@@ -38,7 +39,7 @@ static bool is_plain(const struct hierarchy_settings *settings, unsigned number,
 
 bool hierarchy_is_plain(const struct hierarchy_settings *settings, unsigned level, unsigned side)
 {
-    if (settings->classify || settings->optimum || settings->honour_attributes ||
+    if (settings->classify || settings->honour_attributes ||
         (settings->coherence != CACHE_INCOHERENT && !settings->levels[level].shared))
         return false;
     for (; level < settings->level_count; level++)
@@ -60,7 +61,7 @@ static bool has_plain_agents(const struct hierarchy_settings *settings)
 
 enum hierarchy_shape hierarchy_shape_of(const struct hierarchy_settings *settings)
 {
-    if (settings->classify || settings->optimum || settings->honour_attributes)
+    if (settings->classify || settings->honour_attributes)
         return SHAPE_ANY;
     if (has_plain_agents(settings))
         return SHAPE_AGENTS;
@@ -105,6 +106,13 @@ static inline uint64_t raise_line(uint64_t *set, uint32_t ways, uint64_t tag, ui
     return 0;
 }
 
+/* The reference to the optimum's cache, unless it repeats the last one of its set. */
+static inline void refer_optimum(struct cache *cache, uint32_t address, enum reference_kind kind)
+{
+    if (!optimum_repeats(cache->optimum, address))
+        cache_refer_optimum(cache, address, kind);
+}
+
 /* The requests of a plain cache to the next level on a miss. whole: the write covers a line. */
 static void plain_miss(struct cache *cache, uint32_t address, enum reference_kind kind, bool whole,
                        uint64_t replaced);
@@ -126,6 +134,8 @@ void cache_refer_plain(struct hierarchy *hierarchy, struct cache *cache, uint32_
         set[0] |= dirty;
         return;
     }
+    if (cache->optimum)
+        cache_refer_optimum(cache, address, kind);
     uint64_t found = raise_line(set, cache->lines.ways, tag, &replaced);
     set[0] = (found ? found : tag) | dirty;
     if (!found)
@@ -165,6 +175,8 @@ static inline void plain_first(struct cache *cache, uint32_t address, uint32_t b
         set[0] = first | dirty;
         return;
     }
+    if (cache->optimum)
+        cache_refer_optimum(cache, address, kind);
     uint64_t replaced = first;
     uint64_t found = direct ? 0 : raise_line(set, cache->lines.ways, tag, &replaced);
     set[0] = (found ? found : tag) | dirty;
@@ -194,6 +206,8 @@ static bool lonely_miss(struct cache *agent, uint64_t *set, uint32_t address, ui
 {
     if (others_have(agent, address))
         return false;
+    if (agent->optimum)
+        refer_optimum(agent, address, kind);
     enum line_state state = owns                                                ? LINE_MODIFIED
                             : agent->hierarchy->settings.coherence == CACHE_MSI ? LINE_SHARED
                                                                                 : LINE_EXCLUSIVE;
@@ -228,6 +242,8 @@ static inline bool quick_hit(struct cache *cache, uint32_t address, uint32_t byt
             return false;
         found |= ENTRY_DIRTY;
     }
+    if (cache->optimum)
+        refer_optimum(cache, address, kind);
     for (; way > 0; way--)
         set[way] = set[way - 1];
     set[0] = found;

@@ -124,6 +124,9 @@ bool cache_refer(struct hierarchy *hierarchy, struct cache *cache,
 /* Makes a reference that lies within one line of the cache. */
 bool cache_refer_part(struct cache *cache, const struct cache_reference *reference);
 
+/* A demand reference to the cache of the optimum, which the cache has. */
+void cache_refer_optimum(struct cache *cache, uint32_t address, enum reference_kind kind);
+
 /* Writes back the dirty sub-blocks of a line to the level below, higher addresses first. */
 void cache_write_back(struct cache *cache, const struct cache_line *line);
 

@@ -1,40 +1,26 @@
 #include "tools/cache/optimum.h"
 
-#include "tools/cache/line_values.h"
-
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOTS_MIN 16u
-
-/* Of a part of a set's slots: the sum of their steps, and the largest sum of its first ones. */
-struct slot_range {
-    int32_t sum, largest;
-};
+#define SLOTS_MIN 64u
+#define NO_SLOT   UINT32_MAX
 
 /*
- * The references to a set, a slot each, in their order. A slot's value is the number of ways that
- * are given to other lines across it, kept as its step from the slot before. A new slot has the
- * value 0; a hit adds 1 to all slots since the last use of its line. The largest value since a slot
- * is that of the last part of a tree: node n has the children 2n and 2n + 1, leaves are the slots.
+ * The references to a set, a slot each, in their order. Of each way, the last slot across which it
+ * is given to a line is marked. A line whose last use is in slot n can be kept in any way whose
+ * mark is not after n; taking the latest of them leaves the others for lines that were used longer
+ * ago. Slots that are neither marked nor a last use are dropped when there is no room; the order of
+ * the others is all that matters.
  */
 struct optimum_set {
     uint32_t capacity; /* slots; a power of two, or 0 */
     uint32_t used;
-    uint32_t *lines; /* by slot: address of the line */
-    struct slot_range *ranges;
-};
-
-struct optimum {
-    struct set_index index;
-    unsigned line_shift;
-    bool bypass;
-    bool failed;
-    int32_t limit;            /* a line is not kept across a slot of this value */
-    struct line_values slots; /* uint32_t: slot of the last use of each line that may hit */
-    struct optimum_set *sets;
-    int32_t *values; /* for compact() */
-    uint32_t value_capacity;
+    uint32_t idle;   /* ways that were never given */
+    uint64_t *marks; /* by slot, a bit each */
+    uint64_t *above; /* by 64 slots, a bit: there is a mark among them */
+    uint64_t *live;  /* by slot, a bit: it is the last use of its line */
+    uint32_t *lines; /* by slot: number of the line */
 };
 
 struct optimum *optimum_new(const struct set_index *sets, uint32_t ways, unsigned line_shift,
@@ -45,11 +31,13 @@ struct optimum *optimum_new(const struct set_index *sets, uint32_t ways, unsigne
         return NULL;
     optimum->index = *sets;
     optimum->line_shift = line_shift;
+    optimum->masked = set_index_is_mask(sets);
     optimum->bypass = bypass;
-    optimum->limit = (int32_t)ways - !bypass;
-    optimum->slots.value_bytes = sizeof(uint32_t);
-    optimum->sets = calloc(sets->sets, sizeof *optimum->sets);
-    if (!optimum->sets) {
+    optimum->ways = ways - !bypass;
+    optimum->last = calloc(sets->sets, sizeof *optimum->last);
+    if (optimum->ways > 0)
+        optimum->sets = calloc(sets->sets, sizeof *optimum->sets);
+    if (!optimum->last || (optimum->ways > 0 && !optimum->sets)) {
         optimum_free(optimum);
         return NULL;
     }
@@ -60,13 +48,11 @@ void optimum_free(struct optimum *optimum)
 {
     if (!optimum)
         return;
-    for (uint32_t set = 0; optimum->sets && set < optimum->index.sets; set++) {
-        free(optimum->sets[set].lines);
-        free(optimum->sets[set].ranges);
-    }
+    for (uint32_t set = 0; optimum->sets && set < optimum->index.sets; set++)
+        free(optimum->sets[set].marks);
+    line_slots_clear(&optimum->slots);
     free(optimum->sets);
-    free(optimum->values);
-    line_values_clear(&optimum->slots);
+    free(optimum->last);
     free(optimum);
 }
 
@@ -75,85 +61,94 @@ bool optimum_failed(const struct optimum *optimum)
     return optimum->failed;
 }
 
-/* --- the tree --- */
+/* --- bits --- */
 
-static void join(struct slot_range *ranges, uint32_t node)
+static void set_bit(uint64_t *bits, uint32_t number)
 {
-    const struct slot_range *left = &ranges[2 * node];
-    const struct slot_range *right = &ranges[2 * node + 1];
-    int32_t later = left->sum + right->largest;
-    ranges[node].sum = left->sum + right->sum;
-    ranges[node].largest = left->largest > later ? left->largest : later;
+    bits[number / 64] |= 1ull << (number % 64);
 }
 
-/* Adds to the values of a slot and all after it. */
-static void add_from(struct optimum_set *set, uint32_t slot, int32_t more)
+static void clear_bit(uint64_t *bits, uint32_t number)
 {
-    uint32_t node = set->capacity + slot;
-    set->ranges[node].sum += more;
-    set->ranges[node].largest += more;
-    while ((node /= 2) > 0)
-        join(set->ranges, node);
+    bits[number / 64] &= ~(1ull << (number % 64));
 }
 
-/* The largest value of a slot and all after it. Unused slots have the value of the last used one.
- */
-static int32_t largest_from(const struct optimum_set *set, uint32_t slot)
+/* The last bit set up to a number, or NO_SLOT. */
+static uint32_t last_bit(const uint64_t *bits, uint32_t number)
 {
-    uint32_t node = set->capacity + slot;
-    struct slot_range range = set->ranges[node];
-    int32_t before = 0;
-    for (; node > 1; node /= 2) {
-        const struct slot_range *sibling = &set->ranges[node ^ 1];
-        if (node & 1) {
-            before += sibling->sum;
-        } else {
-            int32_t later = range.sum + sibling->largest;
-            range.largest = range.largest > later ? range.largest : later;
-            range.sum += sibling->sum;
-        }
-    }
-    return before + range.largest;
+    uint32_t word = number / 64;
+    uint64_t found = bits[word] & (~0ull >> (63 - number % 64));
+    while (found == 0 && word > 0)
+        found = bits[--word];
+    return found ? word * 64 + 63 - (uint32_t)__builtin_clzll(found) : NO_SLOT;
 }
 
-/* --- making room --- */
-
-/* Computes the values of all slots; returns the first slot whose line may still be hit. */
-static uint32_t evaluate(const struct optimum *optimum, const struct optimum_set *set)
+static void mark(struct optimum_set *set, uint32_t slot)
 {
-    uint32_t first = 0;
-    int32_t value = 0;
-    for (uint32_t slot = 0; slot < set->used; slot++) {
-        value += set->ranges[set->capacity + slot].sum;
-        optimum->values[slot] = value;
-        if (value >= optimum->limit)
-            first = optimum->bypass ? slot + 1 : slot;
-    }
-    return first;
+    set_bit(set->marks, slot);
+    set_bit(set->above, slot / 64);
 }
 
-/* Keeps the slots of lines that may be hit, and the last one. A slot that goes merges its value
- * with a slot that is kept and that the same reuses cross. Returns the number kept. */
-static uint32_t keep(struct optimum *optimum, struct optimum_set *set, uint32_t first)
+static void unmark(struct optimum_set *set, uint32_t slot)
 {
+    clear_bit(set->marks, slot);
+    if (set->marks[slot / 64] == 0)
+        clear_bit(set->above, slot / 64);
+}
+
+/* The last marked slot up to one, or NO_SLOT. */
+static uint32_t last_mark(const struct optimum_set *set, uint32_t slot)
+{
+    const uint32_t word = slot / 64;
+    const uint64_t near = set->marks[word] & (~0ull >> (63 - slot % 64));
+    if (near)
+        return word * 64 + 63 - (uint32_t)__builtin_clzll(near);
+    const uint32_t far = word > 0 ? last_bit(set->above, word - 1) : NO_SLOT;
+    return far == NO_SLOT ? NO_SLOT : far * 64 + 63 - (uint32_t)__builtin_clzll(set->marks[far]);
+}
+
+/* The first marked slot, or NO_SLOT. */
+static uint32_t first_mark(const struct optimum_set *set)
+{
+    for (uint32_t word = 0; word < set->capacity / 64; word++)
+        if (set->marks[word])
+            return word * 64 + (uint32_t)__builtin_ctzll(set->marks[word]);
+    return NO_SLOT;
+}
+
+/* --- slots --- */
+
+/* Renumbers the slots that are marked or may be hit, and the last one; drops the others. Returns
+ * the number kept. */
+static uint32_t drop(struct optimum *optimum, struct optimum_set *set)
+{
+    const uint32_t first = set->idle > 0 ? 0 : first_mark(set); /* earlier lines cannot hit */
     uint32_t kept = 0;
-    int32_t pending = 0;
-    for (uint32_t slot = 0; slot < set->used; slot++) {
-        int32_t value = optimum->values[slot];
-        const uint32_t *last = line_values_find(&optimum->slots, set->lines[slot]);
-        bool lives = last && *last == slot;
-        if (lives && slot < first)
-            line_values_remove(&optimum->slots, set->lines[slot]);
-        if ((lives && slot >= first) || slot + 1 == set->used) {
-            if (lives && slot >= first)
-                *(uint32_t *)line_values_find(&optimum->slots, set->lines[slot]) = kept;
+    for (uint32_t word = 0; word < (set->used + 63) / 64; word++) {
+        const uint64_t marks = set->marks[word];
+        const uint64_t live = set->live[word];
+        uint64_t rest = marks | live;
+        if (word == (set->used - 1) / 64)
+            rest |= 1ull << ((set->used - 1) % 64);
+        set->marks[word] = set->live[word] = 0;
+        clear_bit(set->above, word);
+        for (; rest; rest &= rest - 1) {
+            const unsigned bit = (unsigned)__builtin_ctzll(rest);
+            const uint32_t slot = word * 64 + bit;
+            const bool lives = live >> bit & 1;
+            const bool dead = lives && slot < first;
+            if (dead)
+                line_slots_remove(&optimum->slots, set->lines[slot]);
+            else if (lives)
+                line_slots_set(&optimum->slots, set->lines[slot], kept);
+            if (dead && slot + 1 < set->used)
+                continue;
             set->lines[kept] = set->lines[slot];
-            optimum->values[kept++] = !optimum->bypass && pending > value ? pending : value;
-            pending = 0;
-        } else if (!optimum->bypass) {
-            pending = value > pending ? value : pending;
-        } else if (kept > 0 && optimum->values[kept - 1] < value) {
-            optimum->values[kept - 1] = value;
+            if (lives && !dead)
+                set_bit(set->live, kept);
+            if (marks >> bit & 1)
+                mark(set, kept);
+            kept++;
         }
     }
     return kept;
@@ -161,105 +156,103 @@ static uint32_t keep(struct optimum *optimum, struct optimum_set *set, uint32_t 
 
 static bool resize(struct optimum_set *set, uint32_t capacity)
 {
-    uint32_t *lines = realloc(set->lines, capacity * sizeof *lines);
-    if (lines)
-        set->lines = lines;
-    struct slot_range *ranges = malloc(2 * (size_t)capacity * sizeof *ranges);
-    if (!lines || !ranges) {
-        free(ranges);
+    const size_t words = capacity / 64;
+    const size_t aboves = (words + 63) / 64;
+    uint64_t *marks =
+        calloc(1, (2 * words + aboves) * sizeof *marks + capacity * sizeof *set->lines);
+    if (!marks)
         return false;
-    }
-    free(set->ranges);
-    set->ranges = ranges;
+    const struct optimum_set old = *set;
     set->capacity = capacity;
+    set->marks = marks;
+    set->live = marks + words;
+    set->above = set->live + words;
+    set->lines = (uint32_t *)(set->above + aboves);
+    if (old.capacity > 0) {
+        memcpy(set->marks, old.marks, old.capacity / 8);
+        memcpy(set->live, old.live, old.capacity / 8);
+        memcpy(set->above, old.above, (old.capacity / 64 + 63) / 64 * sizeof *marks);
+        memcpy(set->lines, old.lines, old.capacity * sizeof *set->lines);
+    }
+    free(old.marks);
     return true;
 }
 
 /* Makes room for a slot. */
-static bool compact(struct optimum *optimum, struct optimum_set *set)
+static bool make_room(struct optimum *optimum, struct optimum_set *set)
 {
-    if (optimum->value_capacity < set->capacity) {
-        int32_t *values = realloc(optimum->values, set->capacity * sizeof *values);
-        if (!values)
-            return false;
-        optimum->values = values;
-        optimum->value_capacity = set->capacity;
+    if (set->capacity == 0) {
+        set->idle = optimum->ways;
+        return resize(set, SLOTS_MIN);
     }
-    uint32_t kept = set->used > 0 ? keep(optimum, set, evaluate(optimum, set)) : 0;
-    uint32_t capacity = set->capacity < SLOTS_MIN ? SLOTS_MIN : set->capacity;
-    if (kept > capacity / 2)
-        capacity *= 2;
-    if (capacity != set->capacity && !resize(set, capacity))
-        return false;
-    memset(set->ranges, 0, 2 * (size_t)capacity * sizeof *set->ranges);
-    for (uint32_t slot = 0; slot < kept; slot++) {
-        int32_t step = optimum->values[slot] - (slot > 0 ? optimum->values[slot - 1] : 0);
-        set->ranges[capacity + slot] = (struct slot_range){.sum = step, .largest = step};
-    }
-    for (uint32_t node = capacity; --node > 0;)
-        join(set->ranges, node);
-    set->used = kept;
-    return true;
+    set->used = drop(optimum, set);
+    return set->used <= set->capacity / 2 || resize(set, 2 * set->capacity);
 }
 
 /* --- references --- */
 
-static uint32_t line_of(const struct optimum *optimum, uint32_t address)
+/* Gives a way to a line across the slots since its last use, up to this one. Returns false if none
+ * was free. */
+static bool take_way(struct optimum_set *set, uint32_t last_use, uint32_t slot)
 {
-    return address >> optimum->line_shift << optimum->line_shift;
-}
-
-static struct optimum_set *set_of(const struct optimum *optimum, uint32_t address)
-{
-    return &optimum->sets[set_index_of(&optimum->index, address >> optimum->line_shift)];
-}
-
-/* Whether the last reference to the set was to this line, which nothing crosses. */
-static bool is_last(const struct optimum *optimum, const struct optimum_set *set, uint32_t line)
-{
-    if (optimum->bypass || set->used == 0 || set->lines[set->used - 1] != line)
+    const uint32_t marked = last_mark(set, last_use);
+    if (marked != NO_SLOT)
+        unmark(set, marked);
+    else if (set->idle > 0)
+        set->idle--;
+    else
         return false;
-    const uint32_t *slot = line_values_find(&optimum->slots, line);
-    return slot && *slot == set->used - 1;
+    mark(set, slot);
+    return true;
 }
 
-void optimum_fetch(struct optimum *optimum, uint32_t address)
+/* Adds a slot for a line. use: a reference, which may hit. Returns whether it does. */
+static bool add_slot(struct optimum *optimum, uint32_t line, uint32_t set_number, bool use)
 {
-    struct optimum_set *set = set_of(optimum, address);
-    uint32_t line = line_of(optimum, address);
-    if (is_last(optimum, set, line))
-        return;
-    if (set->used == set->capacity && !compact(optimum, set)) {
+    struct optimum_set *set = &optimum->sets[set_number];
+    if ((set->used == set->capacity && !make_room(optimum, set)) ||
+        line_slots_reserve(&optimum->slots) < 0) {
         optimum->failed = true;
-        return;
+        return false;
     }
-    uint32_t *slot = line_values_add(&optimum->slots, line);
-    if (!slot) {
-        optimum->failed = true;
-        return;
-    }
-    int32_t last = set->ranges[1].sum;
-    *slot = set->used++;
-    set->lines[*slot] = line;
-    add_from(set, *slot, -last);
+    const uint32_t slot = set->used++;
+    const uint32_t before = line_slots_set(&optimum->slots, line, slot);
+    if (before)
+        clear_bit(set->live, before - 1);
+    set_bit(set->live, slot);
+    set->lines[slot] = line;
+    return use && before && take_way(set, before - 1, slot - !optimum->bypass);
+}
+
+static bool happen(struct optimum *optimum, uint32_t address, bool use)
+{
+    const uint32_t line = address >> optimum->line_shift;
+    const uint32_t set = optimum_set(optimum, line);
+    if (!optimum->bypass && optimum->last[set] == (uint64_t)line + 1)
+        return true;
+    optimum->last[set] = (uint64_t)line + 1;
+    return optimum->ways > 0 && add_slot(optimum, line, set, use);
 }
 
 bool optimum_refer(struct optimum *optimum, uint32_t address)
 {
-    struct optimum_set *set = set_of(optimum, address);
-    uint32_t line = line_of(optimum, address);
-    if (is_last(optimum, set, line))
-        return true;
-    const uint32_t *slot = line_values_find(&optimum->slots, line);
-    uint32_t from = slot ? *slot + !optimum->bypass : 0;
-    bool hit = slot && largest_from(set, from) < optimum->limit;
-    if (hit)
-        add_from(set, from, 1);
-    optimum_fetch(optimum, address);
-    return hit;
+    return happen(optimum, address, true);
+}
+
+void optimum_fetch(struct optimum *optimum, uint32_t address)
+{
+    happen(optimum, address, false);
 }
 
 void optimum_lose(struct optimum *optimum, uint32_t address)
 {
-    line_values_remove(&optimum->slots, line_of(optimum, address));
+    const uint32_t line = address >> optimum->line_shift;
+    const uint32_t set = optimum_set(optimum, line);
+    const uint32_t slot = line_slots_find(&optimum->slots, line);
+    if (optimum->last[set] == (uint64_t)line + 1)
+        optimum->last[set] = 0;
+    if (slot == 0)
+        return;
+    clear_bit(optimum->sets[set].live, slot - 1);
+    line_slots_remove(&optimum->slots, line);
 }

@@ -231,18 +231,22 @@ static void hit_line(struct cache *cache, const struct cache_reference *referenc
         prefetch(cache, reference);
 }
 
+void cache_refer_optimum(struct cache *cache, uint32_t address, enum reference_kind kind)
+{
+    cache->counters.optimum_misses[kind] += !optimum_refer(cache->optimum, address);
+    if (optimum_failed(cache->optimum))
+        cache->hierarchy->no_memory = true;
+}
+
 /* The same reference to the optimum's cache. */
 static void refer_optimum(struct cache *cache, const struct cache_reference *reference)
 {
     if (reference->prefetch)
         optimum_fetch(cache->optimum, reference->address);
     else
-        cache->counters.optimum_misses[reference->kind] +=
-            !optimum_refer(cache->optimum, reference->address);
+        cache_refer_optimum(cache, reference->address, reference->kind);
     if (cache->inclusion == CACHE_EXCLUSIVE && reference->kind != REFERENCE_WRITE)
         optimum_lose(cache->optimum, reference->address); /* it moves up */
-    if (optimum_failed(cache->optimum))
-        cache->hierarchy->no_memory = true;
 }
 
 bool cache_refer_part(struct cache *cache, const struct cache_reference *reference)

@@ -30,7 +30,7 @@ struct subject {
     enum cache_replacement replacement;
     enum cache_prefetcher prefetcher;
     enum cache_coherence coherence; /* four processors, beside four without coherence */
-    bool optimum, classify, tlb, warm, intervals;
+    bool optimum, sample, classify, tlb, warm, intervals;
 };
 
 static const struct subject subjects[] = {{.name = "fifo", .replacement = CACHE_FIFO},
@@ -46,6 +46,7 @@ static const struct subject subjects[] = {{.name = "fifo", .replacement = CACHE_
                                           {.name = "stride", .prefetcher = CACHE_STRIDE},
                                           {.name = "stream", .prefetcher = CACHE_STREAM},
                                           {.name = "markov", .prefetcher = CACHE_MARKOV},
+                                          {.name = "optimum estimated", .sample = true},
                                           {.name = "optimum", .optimum = true},
                                           {.name = "classify", .classify = true},
                                           {.name = "tlb", .tlb = true},
@@ -62,6 +63,7 @@ static struct hierarchy_settings settings_of(const struct subject *subject)
     struct hierarchy_settings settings = {.level_count = 2,
                                           .coherence = subject->coherence,
                                           .optimum = subject->optimum,
+                                          .optimum_sample = subject->sample,
                                           .classify = subject->classify};
     const struct cache_settings cache = {.size = 16u << 10,
                                          .line = 32,
@@ -149,7 +151,7 @@ static void report(const struct work *work, const struct subject *subject)
         ratios[pair] = seconds / before;
     }
     qsort(ratios, PAIRS, sizeof *ratios, ascending);
-    printf("  %-10s %7.1f million references/s, %6.2f times the time of lru (%.2f to %.2f)\n",
+    printf("  %-17s %7.1f million references/s, %6.2f times the time of lru (%.2f to %.2f)\n",
            subject->name, (double)work->references / best / 1e6, ratios[PAIRS / 2], ratios[0],
            ratios[PAIRS - 1]);
 }

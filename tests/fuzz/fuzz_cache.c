@@ -69,6 +69,7 @@ static bool take_settings(struct input *input, struct hierarchy_settings *settin
     settings->classify = all >> 5 & 1;
     settings->no_flush = all >> 6 & 1;
     settings->optimum = all >> 7 & 1;
+    settings->optimum_sample = !settings->optimum;
     settings->seed = take(input);
     for (unsigned level = 0; level < settings->level_count; level++) {
         uint8_t shape = take(input);

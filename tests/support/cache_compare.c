@@ -7,6 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define KIND_NAMES(what) what "fetch", what "read", what "write",
+#define SAMPLE_NAMES(what)                                                                         \
+    KIND_NAMES(what "group 0, ")                                                                   \
+    KIND_NAMES(what "group 1, ")                                                                   \
+    KIND_NAMES(what "group 2, ")                                                                   \
+    KIND_NAMES(what "group 3, ")                                                                   \
+    KIND_NAMES(what "group 4, ")                                                                   \
+    KIND_NAMES(what "group 5, ")                                                                   \
+    KIND_NAMES(what "group 6, ")                                                                   \
+    KIND_NAMES(what "group 7, ")
+
 static const char *const counter_names[] = {"references, fetch",
                                             "references, read",
                                             "references, write",
@@ -41,7 +52,8 @@ static const char *const counter_names[] = {"references, fetch",
                                             "optimum, fetch",
                                             "optimum, read",
                                             "optimum, write",
-                                            "covered prefetches",
+                                            SAMPLE_NAMES("optimum in the sample, ") SAMPLE_NAMES(
+                                                "line misses in the sample, ") "covered prefetches",
                                             "late prefetches",
                                             "useless prefetches",
                                             "victim hits",
@@ -180,6 +192,7 @@ static void compare_cache(struct cache_compare *compare, const struct cache_coun
     uint64_t right[sizeof *slow / sizeof(uint64_t)];
     uint64_t optimum = 0;
     uint64_t misses = 0;
+    bool sampled = false;
     memcpy(left, engine, sizeof left);
     memcpy(right, slow, sizeof right);
     for (size_t i = 0; i < sizeof left / sizeof *left; i++)
@@ -188,7 +201,14 @@ static void compare_cache(struct cache_compare *compare, const struct cache_coun
     for (unsigned kind = 0; kind < REFERENCE_KINDS; kind++) {
         optimum += engine->optimum_misses[kind];
         misses += engine->line_misses[kind];
+        for (unsigned group = 0; group < CACHE_SAMPLE_GROUPS; group++)
+            sampled = sampled || engine->sample_misses[group][kind] > 0;
     }
+    for (unsigned group = 0; sampled && group < CACHE_SAMPLE_GROUPS; group++)
+        if (reference_kinds_sum(engine->sample_optimum[group]) >
+            reference_kinds_sum(engine->sample_misses[group]))
+            differ(compare, where, "the optimum misses more than the cache in a group", optimum,
+                   misses);
     if (optimum > misses)
         differ(compare, where, "the optimum misses more than the cache", optimum, misses);
 }

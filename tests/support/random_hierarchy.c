@@ -25,6 +25,8 @@ static void random_size(uint64_t *state, struct cache_settings *cache)
     uint64_t sets = (uint64_t)1 << random_below(state, ways < 60 ? 4 : 2);
     if (random_one_in(state, 6))
         sets = 1 + random_below(state, 12);
+    if (ways <= 2 && random_one_in(state, 2))
+        sets = 64 + random_below(state, 200); /* enough for a sample */
     if (random_one_in(state, 12))
         cache->hash = CACHE_HASH_XOR;
     cache->size = sets * ways * cache->line;
@@ -127,6 +129,7 @@ void random_hierarchy(uint64_t *state, struct hierarchy_settings *settings)
     settings->honour_attributes = random_one_in(state, taste.rarity);
     settings->classify = random_one_in(state, 2);
     settings->optimum = random_one_in(state, 6);
+    settings->optimum_sample = !settings->optimum && random_one_in(state, 2);
     settings->no_flush = random_one_in(state, 8);
     settings->seed = random_next(state);
 }

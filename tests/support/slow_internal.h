@@ -61,6 +61,7 @@ struct slow_event {
     uint64_t number; /* of the line */
     enum slow_happening happening;
     enum reference_kind kind;
+    bool missed; /* the cache did not have the line */
 };
 
 /* Tables of a prefetcher. */

@@ -3,12 +3,13 @@
 
 #include <stdlib.h>
 
-#define NEVER SIZE_MAX
+#define NEVER    SIZE_MAX
+#define NO_GROUP 8u
 
 void slow_optimum_note(struct slow_cache *cache, struct slow_store *store, uint64_t number,
                        enum slow_happening happening, enum reference_kind kind)
 {
-    if (!cache->settings.optimum)
+    if (!cache->settings.optimum && !cache->settings.optimum_sample)
         return;
     if ((store->event_count & (store->event_count - 1)) == 0) {
         size_t room = store->event_count ? 2 * store->event_count : 1;
@@ -17,7 +18,10 @@ void slow_optimum_note(struct slow_cache *cache, struct slow_store *store, uint6
             abort();
     }
     store->events[store->event_count++] =
-        (struct slow_event){.number = number, .happening = happening, .kind = kind};
+        (struct slow_event){.number = number,
+                            .happening = happening,
+                            .kind = kind,
+                            .missed = slow_find(store, number) == NULL};
 }
 
 /* When the line that an event concerns is referenced next; NEVER, if it is lost or fetched anew
@@ -64,7 +68,9 @@ static void evict(struct kept_set *set, const struct kept *except)
     set->count--;
 }
 
-static void happen(struct slow_store *store, struct kept_set *set, size_t event, bool bypass)
+/* group: of the sample, or NO_GROUP if all sets are counted. */
+static void happen(struct slow_store *store, struct kept_set *set, size_t event, bool bypass,
+                   unsigned group)
 {
     const struct slow_event *now = store->events + event;
     struct kept *line = find(set, now->number);
@@ -74,8 +80,13 @@ static void happen(struct slow_store *store, struct kept_set *set, size_t event,
             line->there = false;
         return;
     }
-    if (now->happening == SLOW_REFERENCE && !line)
+    if (now->happening == SLOW_REFERENCE && !line) {
         store->counters.optimum_misses[now->kind]++;
+        if (group != NO_GROUP)
+            store->counters.sample_optimum[group][now->kind]++;
+    }
+    if (now->happening == SLOW_REFERENCE && now->missed && group != NO_GROUP)
+        store->counters.sample_misses[group][now->kind]++;
     for (uint32_t way = 0; !line; way++)
         if (!set->lines[way].there)
             line = set->lines + way;
@@ -85,16 +96,36 @@ static void happen(struct slow_store *store, struct kept_set *set, size_t event,
         evict(set, bypass ? NULL : line);
 }
 
+/* The group of the sample that a set is in, or NO_GROUP. */
+static unsigned group_of(const struct slow_store *store, uint64_t set)
+{
+    uint64_t sample = store->sets / 32 / 8 * 8;
+    if (sample == 0)
+        sample = 8;
+    for (uint64_t range = 0; range < sample; range++) {
+        uint64_t hash = range * 0x9e3779b1u % 4294967296u / 65536;
+        if (set == range * store->sets / sample + hash % (store->sets / sample))
+            return range % 8;
+    }
+    return NO_GROUP;
+}
+
 static void run(const struct slow_cache *cache, struct slow_store *store)
 {
     bool bypass = store->settings.no_write_allocate || cache->settings.honour_attributes ||
                   cache->settings.levels[store->level].inclusion == CACHE_EXCLUSIVE;
+    bool all = cache->settings.optimum;
+    if (!all && store->sets < 64)
+        return;
     for (uint64_t number = 0; number < store->sets; number++) {
+        unsigned group = all ? NO_GROUP : group_of(store, number);
+        if (!all && group == NO_GROUP)
+            continue;
         struct kept_set set = {.ways = store->settings.ways};
         set.lines = slow_memory(set.ways + 1, sizeof *set.lines);
         for (size_t event = 0; event < store->event_count; event++)
             if (slow_set(store, store->events[event].number) == number)
-                happen(store, &set, event, bypass);
+                happen(store, &set, event, bypass, group);
         free(set.lines);
     }
 }

@@ -41,7 +41,7 @@ struct cache_request {
     uint64_t rows;
     bool with_tlb;
     bool csv_accesses; /* CSV has the accesses of lines */
-    bool csv, json, classify, optimum, no_flush;
+    bool csv, json, classify, optimum, no_optimum, no_flush;
 };
 
 #define TAKE_LEVEL(name, level, sides)                                                             \
@@ -177,8 +177,11 @@ static const struct option_row cache_options[] = {
      "honour or ignore (the default) the memory type of requests", 0, take_attributes},
     {OPTION_FLAG, 0, "classify", NULL, "count misses by cause",
      offsetof(struct cache_request, classify), NULL},
-    {OPTION_FLAG, 0, "optimum", NULL, "count the misses of the best possible replacement",
+    {OPTION_FLAG, 0, "optimum", NULL,
+     "count the misses of the best possible replacement, not only estimate them",
      offsetof(struct cache_request, optimum), NULL},
+    {OPTION_FLAG, 0, "no-optimum", NULL, "do not estimate them",
+     offsetof(struct cache_request, no_optimum), NULL},
     {OPTION_FLAG, 0, "no-flush", NULL, "do not write back dirty lines at the end",
      offsetof(struct cache_request, no_flush), NULL},
     {OPTION_COUNT, 0, "seed", "N", "seed of random replacement (default: 0)",
@@ -573,10 +576,11 @@ static const char *contradiction(const struct cache_request *request)
         return "--plot-format, --title, --size and --log are for --plot FILE";
     if (request->plot && !request->swept)
         return "only a sweep is plotted: --plot needs --sweep";
-    if (request->swept &&
-        (request->classify || request->optimum || request->image_count > 0 || request->modules))
+    if (request->swept && (request->classify || request->image_count > 0 || request->modules))
         return "a sweep counts neither kinds of misses nor lines: --sweep excludes --classify, "
-               "--optimum, --image and --modules";
+               "--image and --modules";
+    if (request->optimum && request->no_optimum)
+        return "--optimum and --no-optimum exclude each other";
     if (request->swept && intervals)
         return "a sweep has no intervals: --sweep excludes --interval";
     if (request->with_tlb && (request->swept || request->compared_count > 0 || request->csv))
@@ -620,6 +624,11 @@ static int cache_main(struct invocation *call)
         return command_usage(call, "%s", error.message);
     request.text.settings.classify |= request.classify;
     request.text.settings.optimum |= request.optimum;
+    request.text.settings.optimum_sample =
+        !request.no_optimum && !request.text.settings.optimum && !request.swept;
+    for (unsigned i = 0; i < request.compared_count; i++)
+        request.compared[i].settings.optimum_sample =
+            !request.no_optimum && !request.compared[i].settings.optimum;
     request.text.settings.no_flush |= request.no_flush;
     settle_lines(&request);
     if (request.swept) /* the only level, if no level is given */

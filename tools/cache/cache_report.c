@@ -8,6 +8,7 @@
 #include "tools/cache/cache_report_times.h"
 #include "tools/cache/cache_report_tlb.h"
 #include "tools/cache/cache_settings_text.h"
+#include "tools/cache/optimum_bound.h"
 #include "tools/common/json_report.h"
 
 #include <inttypes.h>
@@ -143,6 +144,7 @@ int cache_report_text(const struct cache_report *report, FILE *out, struct bt_er
     if (report_make(&all, report, error) < 0)
         return error->code;
     cache_report_settings(&report->results->settings, -1, out);
+    optimum_bound_print(&report->results->settings, out);
     print_records(report, out);
     for (unsigned i = 0; i < CACHE_REPORT_TABLES; i++) {
         if (!cache_report_table_make(&made, &all.tables, (enum cache_report_table_number)i))

@@ -1,5 +1,7 @@
 #include "tools/cache/cache_report_tables.h"
 
+#include "tools/cache/optimum_bound.h"
+
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,11 +106,6 @@ int cache_report_tables_new(struct cache_report_tables *tables, const struct cac
         qsort(tables->lines, results->line_count, sizeof *tables->lines, worst_first);
     }
     return 0;
-}
-
-static bool has_optimum(const struct cache_report_tables *tables)
-{
-    return tables->report->results->settings.optimum;
 }
 
 static bool has_prefetchers(const struct cache_report_tables *tables)
@@ -238,19 +235,10 @@ static void kind_cells(const struct cache_counters *counters, unsigned kind,
         cells[KIND_COLUMNS + i].number = of_kind(counters, by_kind[i].offset, kind);
 }
 
-/* Kinds that only some hierarchies have; *at becomes the column after them. */
-static void some_kind_cells(const struct cache_report_tables *tables,
-                            const struct cache_counters *counters, unsigned kind,
-                            struct table_cell *cells, size_t *at)
+static size_t bound_columns(const struct cache_report_tables *tables)
 {
-    if (!has_optimum(tables))
-        return;
-    uint64_t misses = of_kind(counters, offsetof(struct cache_counters, optimum_misses), kind);
-    uint64_t references = of_kind(counters, offsetof(struct cache_counters, references), kind);
-    cells[*at].number = misses;
-    cells[*at + 1].none = references == 0;
-    cells[*at + 1].real = references ? (double)misses / (double)references : 0;
-    *at += 2;
+    struct table_column columns[OPTIMUM_BOUND_COLUMNS];
+    return optimum_bound_columns(&tables->report->results->settings, columns);
 }
 
 static void miss_row(void *argument, size_t shown, struct table_cell *cells)
@@ -259,9 +247,16 @@ static void miss_row(void *argument, size_t shown, struct table_cell *cells)
     size_t number = tables->shown[shown];
     const struct cache_result *row = &tables->rows[number / KINDS_AND_ALL];
     name_cells(tables, row, cells);
-    size_t at = NAME_COLUMNS + KIND_COLUMNS + COUNT(by_kind);
-    kind_cells(&row->counters, (unsigned)(number % KINDS_AND_ALL), cells + NAME_COLUMNS);
-    some_kind_cells(tables, &row->counters, (unsigned)(number % KINDS_AND_ALL), cells, &at);
+    const struct hierarchy_settings *settings = &tables->report->results->settings;
+    const unsigned kind = (unsigned)(number % KINDS_AND_ALL);
+    kind_cells(&row->counters, kind, cells + NAME_COLUMNS);
+    if (bound_columns(tables) == 0)
+        return;
+    const struct optimum_bound bound =
+        optimum_bound(settings, row->level, row->side, &row->counters, kind);
+    optimum_bound_cells(&bound, settings,
+                        of_kind(&row->counters, offsetof(struct cache_counters, references), kind),
+                        cells + NAME_COLUMNS + KIND_COLUMNS + COUNT(by_kind));
 }
 
 /* Counters of a whole cache. */
@@ -332,7 +327,7 @@ static void csv_row(void *argument, size_t shown, struct table_cell *cells)
     size_t number = tables->shown[shown];
     const struct cache_result *row = &tables->rows[number / KINDS_AND_ALL];
     const struct cache_counters *counters = &row->counters;
-    size_t first = NAME_COLUMNS + KIND_COLUMNS + COUNT(by_kind) + (has_optimum(tables) ? 2 : 0);
+    size_t first = NAME_COLUMNS + KIND_COLUMNS + COUNT(by_kind) + bound_columns(tables);
     miss_row(argument, shown, cells);
     size_t end = put_counters(counters, by_cache, COUNT(by_cache), cells, first);
     end = put_counters(counters, by_agent, COUNT(by_agent), cells, end);
@@ -438,10 +433,7 @@ static void miss_table(struct cache_report_table *made, struct cache_report_tabl
     made->columns[at++] = (struct table_column){"MISSES", "misses", TABLE_COUNT};
     made->columns[at++] = (struct table_column){"RATIO", "miss_ratio", TABLE_SHARE};
     at = add_columns(made->columns, at, by_kind, COUNT(by_kind));
-    if (has_optimum(tables)) {
-        made->columns[at++] = (struct table_column){"OPTIMUM", "optimum_misses", TABLE_COUNT};
-        made->columns[at++] = (struct table_column){"RATIO", "optimum_miss_ratio", TABLE_SHARE};
-    }
+    at += optimum_bound_columns(&tables->report->results->settings, made->columns + at);
     made->table = (struct table){.columns = made->columns,
                                  .column_count = at,
                                  .rows = tables->shown_count,

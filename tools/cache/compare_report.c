@@ -3,18 +3,22 @@
 #include "formats/text/table.h"
 #include "tools/cache/access_time.h"
 #include "tools/cache/cache_report.h"
+#include "tools/cache/optimum_bound.h"
 #include "tools/common/json_report.h"
 
 #include <inttypes.h>
+#include <math.h>
 
-#define LEVEL_COLUMNS 3u
+#define LEVEL_COLUMNS 5u
 
-/* References, misses and ratio of a level, both sides together. */
+/* References, misses and ratio of a level, both sides together, and the optimum's ratio. */
 #define COLUMNS(level)                                                                             \
     {NULL, "l" level "_references", TABLE_COUNT},                                                  \
         {"L" level " MISSES", "l" level "_misses", TABLE_COUNT},                                   \
+        {"L" level " RATIO", "l" level "_miss_ratio", TABLE_SHARE},                                \
+        {"OPTIMUM", "l" level "_optimum_miss_ratio", TABLE_SHARE},                                 \
     {                                                                                              \
-        "L" level " RATIO", "l" level "_miss_ratio", TABLE_SHARE                                   \
+        "+-", "l" level "_optimum_miss_ratio_error", TABLE_SHARE                                   \
     }
 
 static const struct table_column level_columns[] = {COLUMNS("1"), COLUMNS("2"), COLUMNS("3"),
@@ -45,17 +49,42 @@ static void level_cells(const struct cache_results *results, unsigned level,
                         struct table_cell *cells)
 {
     uint64_t references = 0, misses = 0;
+    double optimum = 0, squares = 0;
     const bool present = level < results->settings.level_count;
+    bool known = true;
     for (unsigned side = 0; present && side < CACHE_SIDES; side++) {
         const struct cache_counters counters =
             cache_results_sum(results, level, (enum cache_side)side);
-        references += reference_kinds_sum(counters.references);
+        const uint64_t more = reference_kinds_sum(counters.references);
+        const struct optimum_bound bound = optimum_bound(
+            &results->settings, level, (enum cache_side)side, &counters, REFERENCE_KINDS);
+        references += more;
         misses += reference_kinds_sum(counters.misses);
+        known = known && (bound.known || more == 0);
+        optimum += bound.ratio * (double)more;
+        squares += bound.error * (double)more * bound.error * (double)more;
     }
     cells[0] = (struct table_cell){.number = references, .none = !present};
     cells[1] = (struct table_cell){.number = misses, .none = !present};
     cells[2] = (struct table_cell){.real = references ? (double)misses / (double)references : 0,
                                    .none = references == 0};
+    known = known && references > 0;
+    cells[3] =
+        (struct table_cell){.real = known ? optimum / (double)references : 0, .none = !known};
+    cells[4] =
+        (struct table_cell){.real = known ? sqrt(squares) / (double)references : 0, .none = !known};
+}
+
+/* Whether any configuration has a bound, and whether one is estimated. */
+static bool has_bounds(const struct comparison *comparison, bool estimated)
+{
+    for (unsigned i = 0; i < comparison_count(comparison); i++) {
+        const struct hierarchy_settings *settings = &comparison_results(comparison, i)->settings;
+        struct table_column unused[OPTIMUM_BOUND_COLUMNS];
+        if (optimum_bound_columns(settings, unused) > 0 && (!estimated || !settings->optimum))
+            return true;
+    }
+    return false;
 }
 
 static void compare_row(void *argument, size_t number, struct table_cell *cells)
@@ -80,8 +109,12 @@ static struct table make_table(const struct comparison *comparison, struct table
     const unsigned levels = level_count(comparison) * LEVEL_COLUMNS;
     size_t at = 0;
     columns[at++] = (struct table_column){"CONFIGURATION", "configuration", TABLE_TEXT};
-    for (unsigned i = 0; i < levels; i++)
-        columns[at++] = level_columns[i];
+    for (unsigned i = 0; i < levels; i++) {
+        columns[at] = level_columns[i];
+        if (i % LEVEL_COLUMNS >= 3 && !has_bounds(comparison, i % LEVEL_COLUMNS == 4))
+            columns[at].heading = NULL;
+        at++;
+    }
     columns[at++] = (struct table_column){"MEMORY", "memory_references", TABLE_COUNT};
     columns[at++] = (struct table_column){"BYTES", "memory_bytes", TABLE_COUNT};
     columns[at++] =
@@ -102,6 +135,7 @@ void comparison_text(const struct comparison *comparison, const struct record_in
     for (unsigned i = 0; i < comparison_count(comparison); i++) {
         fprintf(out, "%s:\n", comparison_name(comparison, i));
         cache_report_settings(&comparison_results(comparison, i)->settings, -1, out);
+        optimum_bound_print(&comparison_results(comparison, i)->settings, out);
         fputs("\n", out);
     }
     fprintf(out, "%" PRIu64 " records%s", first->counters.records, record_input_only(only, input));

@@ -109,7 +109,7 @@ static inline uint64_t raise_line(uint64_t *set, uint32_t ways, uint64_t tag, ui
 /* The reference to the optimum's cache, unless it repeats the last one of its set. */
 static inline void refer_optimum(struct cache *cache, uint32_t address, enum reference_kind kind)
 {
-    if (!optimum_repeats(cache->optimum, address))
+    if (optimum_group(cache->optimum, address) && !optimum_repeats(cache->optimum, address))
         cache_refer_optimum(cache, address, kind);
 }
 
@@ -134,7 +134,7 @@ void cache_refer_plain(struct hierarchy *hierarchy, struct cache *cache, uint32_
         set[0] |= dirty;
         return;
     }
-    if (cache->optimum)
+    if (cache->optimum && optimum_group(cache->optimum, address))
         cache_refer_optimum(cache, address, kind);
     uint64_t found = raise_line(set, cache->lines.ways, tag, &replaced);
     set[0] = (found ? found : tag) | dirty;
@@ -148,6 +148,8 @@ static void plain_miss(struct cache *cache, uint32_t address, enum reference_kin
     uint32_t line = cache->settings->line;
     cache->counters.misses[kind]++;
     cache->counters.line_misses[kind]++;
+    if (cache->optimum)
+        cache_sample_miss(cache, address, kind);
     if (!whole) {
         cache->counters.fills++;
         cache->counters.fill_bytes += line;
@@ -175,7 +177,7 @@ static inline void plain_first(struct cache *cache, uint32_t address, uint32_t b
         set[0] = first | dirty;
         return;
     }
-    if (cache->optimum)
+    if (cache->optimum && optimum_group(cache->optimum, address))
         cache_refer_optimum(cache, address, kind);
     uint64_t replaced = first;
     uint64_t found = direct ? 0 : raise_line(set, cache->lines.ways, tag, &replaced);

@@ -47,6 +47,19 @@ void hierarchy_add_agent(struct hierarchy *hierarchy, struct cache *cache)
     hierarchy->agents[i] = cache;
 }
 
+uint32_t hierarchy_sets(const struct cache_settings *cache)
+{
+    return cache->ways ? (uint32_t)(cache->size / cache->line / cache->ways) : 1;
+}
+
+bool hierarchy_samples_optimum(const struct hierarchy_settings *settings, unsigned level,
+                               enum cache_side side)
+{
+    const struct cache_level *kind = &settings->levels[level];
+    return settings->optimum_sample && !settings->optimum &&
+           hierarchy_sets(&kind->sides[kind->split ? side : 0]) >= OPTIMUM_SETS_MIN;
+}
+
 static struct cache *cache_new(struct hierarchy *hierarchy, unsigned level, unsigned processor,
                                enum cache_side side)
 {
@@ -84,11 +97,14 @@ static struct cache *cache_new(struct hierarchy *hierarchy, unsigned level, unsi
         cache->prefetcher = prefetcher_new();
         good = good && cache->prefetcher;
     }
-    if (good && hierarchy->settings.optimum) {
+    const uint32_t sample = hierarchy_samples_optimum(&hierarchy->settings, level, side)
+                                ? optimum_sample(hierarchy_sets(cache->settings))
+                                : 0;
+    if (good && (sample > 0 || hierarchy->settings.optimum)) {
         bool bypass = cache->settings->no_write_allocate || hierarchy->settings.honour_attributes ||
                       kind->inclusion == CACHE_EXCLUSIVE;
         cache->optimum = optimum_new(&cache->lines.set_index, cache->lines.ways,
-                                     cache->lines.line_shift, bypass);
+                                     cache->lines.line_shift, bypass, sample);
         cache->lines.optimum = cache->optimum;
         good = cache->optimum;
     }

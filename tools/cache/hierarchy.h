@@ -12,8 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CACHE_LEVELS     4u
-#define CACHE_PROCESSORS 256u
+#define CACHE_LEVELS        4u
+#define CACHE_PROCESSORS    256u
+#define CACHE_SAMPLE_GROUPS 8u /* of the sets in which the optimum is sampled */
 
 enum cache_side {
     CACHE_INSTRUCTION,
@@ -96,6 +97,7 @@ struct hierarchy_settings {
     bool classify;           /* count misses by kind; costs time and memory */
     bool optimum;            /* count the misses of Belady's optimum; costs time and memory */
     bool accesses;           /* with coherence, count who accesses lines with traffic */
+    bool optimum_sample;     /* without optimum: count them in a sample of the sets */
     bool no_flush;           /* do not write back dirty lines at the end */
     uint64_t seed;           /* seed of random numbers of replacement */
     uint32_t memory_latency; /* in cycles; 0: not given */
@@ -116,7 +118,11 @@ struct cache_counters {
     uint64_t conflict[REFERENCE_KINDS];
     uint64_t true_sharing[REFERENCE_KINDS];
     uint64_t false_sharing[REFERENCE_KINDS];
-    uint64_t optimum_misses[REFERENCE_KINDS]; /* demand line misses of the optimum, with optimum */
+    uint64_t optimum_misses[REFERENCE_KINDS]; /* demand line misses of the optimum: of all sets with
+                                                 optimum, of the sample with optimum_sample */
+    /* with optimum_sample, by group of the sample: those of the optimum, and of the cache */
+    uint64_t sample_optimum[CACHE_SAMPLE_GROUPS][REFERENCE_KINDS];
+    uint64_t sample_misses[CACHE_SAMPLE_GROUPS][REFERENCE_KINDS];
     uint64_t
         prefetch_covered;   /* prefetched lines whose first use came in time, with a prefetcher */
     uint64_t prefetch_late; /* whose first use came too early */
@@ -208,6 +214,13 @@ int hierarchy_end(struct hierarchy *hierarchy, struct bt_error *error);
 
 /* The protocol in use: that of the settings, or MESI if automatic_coherence has chosen it. */
 enum cache_coherence hierarchy_coherence(const struct hierarchy *hierarchy);
+
+/* The sets of a cache of checked settings. */
+uint32_t hierarchy_sets(const struct cache_settings *cache);
+
+/* Whether the optimum of a cache is sampled: with optimum_sample, if it has sets enough. */
+bool hierarchy_samples_optimum(const struct hierarchy_settings *settings, unsigned level,
+                               enum cache_side side);
 
 /* Whether a processor has made any reference, cached or uncached. */
 bool hierarchy_has_processor(const struct hierarchy *hierarchy, uint8_t processor);

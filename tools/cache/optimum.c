@@ -23,8 +23,19 @@ struct optimum_set {
     uint32_t *lines; /* by slot: number of the line */
 };
 
+/* Chooses a set in each of as many ranges of sets of equal length. */
+static void choose_sets(struct optimum *optimum, uint32_t count)
+{
+    const uint32_t sets = optimum->index.sets;
+    for (uint32_t range = 0; range < count; range++) {
+        const uint32_t first = (uint32_t)((uint64_t)range * sets / count);
+        const uint32_t offset = (range * 0x9e3779b1u >> 16) % (sets / count);
+        optimum->groups[first + offset] = (uint8_t)(1 + range % CACHE_SAMPLE_GROUPS);
+    }
+}
+
 struct optimum *optimum_new(const struct set_index *sets, uint32_t ways, unsigned line_shift,
-                            bool bypass)
+                            bool bypass, uint32_t sample)
 {
     struct optimum *optimum = calloc(1, sizeof *optimum);
     if (!optimum)
@@ -37,10 +48,15 @@ struct optimum *optimum_new(const struct set_index *sets, uint32_t ways, unsigne
     optimum->last = calloc(sets->sets, sizeof *optimum->last);
     if (optimum->ways > 0)
         optimum->sets = calloc(sets->sets, sizeof *optimum->sets);
-    if (!optimum->last || (optimum->ways > 0 && !optimum->sets)) {
+    if (sample > 0)
+        optimum->groups = calloc(sets->sets, sizeof *optimum->groups);
+    if (!optimum->last || (optimum->ways > 0 && !optimum->sets) ||
+        (sample > 0 && !optimum->groups)) {
         optimum_free(optimum);
         return NULL;
     }
+    if (sample > 0)
+        choose_sets(optimum, sample);
     return optimum;
 }
 
@@ -52,6 +68,7 @@ void optimum_free(struct optimum *optimum)
         free(optimum->sets[set].marks);
     line_slots_clear(&optimum->slots);
     free(optimum->sets);
+    free(optimum->groups);
     free(optimum->last);
     free(optimum);
 }
@@ -241,13 +258,16 @@ bool optimum_refer(struct optimum *optimum, uint32_t address)
 
 void optimum_fetch(struct optimum *optimum, uint32_t address)
 {
-    happen(optimum, address, false);
+    if (optimum_group(optimum, address))
+        happen(optimum, address, false);
 }
 
 void optimum_lose(struct optimum *optimum, uint32_t address)
 {
     const uint32_t line = address >> optimum->line_shift;
     const uint32_t set = optimum_set(optimum, line);
+    if (optimum_group(optimum, address) == 0)
+        return;
     const uint32_t slot = line_slots_find(&optimum->slots, line);
     if (optimum->last[set] == (uint64_t)line + 1)
         optimum->last[set] = 0;

@@ -13,7 +13,7 @@ static void extent(const struct hierarchy_settings *settings, uint64_t *line, ui
         const struct cache_level *level = &settings->levels[number];
         for (unsigned side = 0; side < (level->split ? CACHE_SIDES : 1u); side++) {
             const struct cache_settings *cache = &level->sides[side];
-            uint64_t sets = cache->ways ? cache->size / cache->line / cache->ways : 1;
+            uint64_t sets = hierarchy_sets(cache);
             uint64_t own = (sets & -sets) * cache->line; /* its largest power of two of sets */
             *line = cache->line > *line ? cache->line : *line;
             *span = own < *span ? own : *span;

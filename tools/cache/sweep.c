@@ -40,16 +40,22 @@ static unsigned side_count(const struct sweep *sweep)
 
 /* --- points --- */
 
-static struct hierarchy_settings settings_of(const struct sweep *sweep,
-                                             const struct sweep_point *point)
+void sweep_point_settings(struct hierarchy_settings *settings, unsigned level,
+                          const struct sweep_point *point)
 {
-    struct hierarchy_settings settings = sweep->settings;
     for (unsigned side = 0; side < CACHE_SIDES; side++) {
-        struct cache_settings *cache = &settings.levels[sweep->level].sides[side];
+        struct cache_settings *cache = &settings->levels[level].sides[side];
         cache->size = point->size;
         cache->line = point->line;
         cache->ways = point->ways;
     }
+}
+
+static struct hierarchy_settings settings_of(const struct sweep *sweep,
+                                             const struct sweep_point *point)
+{
+    struct hierarchy_settings settings = sweep->settings;
+    sweep_point_settings(&settings, sweep->level, point);
     return settings;
 }
 

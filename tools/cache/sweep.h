@@ -34,6 +34,10 @@ struct sweep_point {
     struct cache_counters sides[CACHE_SIDES]; /* summed over the processors */
 };
 
+/* Gives the caches of a level the size, lines and ways of a point. */
+void sweep_point_settings(struct hierarchy_settings *settings, unsigned level,
+                          const struct sweep_point *point);
+
 struct sweep;
 
 /* Parses "size=4K..1M,ways=1..8,line=32,64,level=2": lists, in which A..B means A, 2A, 4A ... up to

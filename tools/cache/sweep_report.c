@@ -3,10 +3,12 @@
 #include "formats/base/quantity.h"
 #include "formats/text/table.h"
 #include "tools/cache/cache_report.h"
+#include "tools/cache/optimum_bound.h"
 #include "tools/common/json_report.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define NAME_BYTES 48u
 
@@ -23,24 +25,26 @@ static double ratio(const struct cache_counters *counters)
     return references ? (double)reference_kinds_sum(counters->misses) / (double)references : 0;
 }
 
-static const struct table_column columns[] = {{"LINE", "line", TABLE_COUNT},
-                                              {"WAYS", "ways", TABLE_COUNT},
-                                              {"SIZE", "size", TABLE_COUNT},
-                                              {"CACHE", "cache", TABLE_TEXT},
-                                              {NULL, "fetches", TABLE_COUNT},
-                                              {NULL, "reads", TABLE_COUNT},
-                                              {NULL, "writes", TABLE_COUNT},
-                                              {"REFERENCES", "references", TABLE_COUNT},
-                                              {"FETCH MISSES", "fetch_misses", TABLE_COUNT},
-                                              {"READ MISSES", "read_misses", TABLE_COUNT},
-                                              {"WRITE MISSES", "write_misses", TABLE_COUNT},
-                                              {"MISSES", "misses", TABLE_COUNT},
-                                              {"RATIO", "miss_ratio", TABLE_SHARE},
-                                              {"FILLED BYTES", "fill_bytes", TABLE_COUNT},
-                                              {"WRITE-BACKS", "write_backs", TABLE_COUNT},
-                                              {NULL, "write_back_bytes", TABLE_COUNT},
-                                              {NULL, "write_throughs", TABLE_COUNT},
-                                              {NULL, "write_through_bytes", TABLE_COUNT}};
+static const struct table_column all_columns[] = {{"LINE", "line", TABLE_COUNT},
+                                                  {"WAYS", "ways", TABLE_COUNT},
+                                                  {"SIZE", "size", TABLE_COUNT},
+                                                  {"CACHE", "cache", TABLE_TEXT},
+                                                  {NULL, "fetches", TABLE_COUNT},
+                                                  {NULL, "reads", TABLE_COUNT},
+                                                  {NULL, "writes", TABLE_COUNT},
+                                                  {"REFERENCES", "references", TABLE_COUNT},
+                                                  {"FETCH MISSES", "fetch_misses", TABLE_COUNT},
+                                                  {"READ MISSES", "read_misses", TABLE_COUNT},
+                                                  {"WRITE MISSES", "write_misses", TABLE_COUNT},
+                                                  {"MISSES", "misses", TABLE_COUNT},
+                                                  {"RATIO", "miss_ratio", TABLE_SHARE},
+                                                  {"FILLED BYTES", "fill_bytes", TABLE_COUNT},
+                                                  {"WRITE-BACKS", "write_backs", TABLE_COUNT},
+                                                  {NULL, "write_back_bytes", TABLE_COUNT},
+                                                  {NULL, "write_throughs", TABLE_COUNT},
+                                                  {NULL, "write_through_bytes", TABLE_COUNT}};
+
+#define FIRST_COLUMNS (sizeof all_columns / sizeof *all_columns)
 
 static void fill_row(void *argument, size_t number, struct table_cell *cells)
 {
@@ -65,12 +69,24 @@ static void fill_row(void *argument, size_t number, struct table_cell *cells)
     cells[15].number = counters->write_back_bytes;
     cells[16].number = counters->write_throughs;
     cells[17].number = counters->write_through_bytes;
+    struct table_column unused[OPTIMUM_BOUND_COLUMNS];
+    if (optimum_bound_columns(report->settings, unused) == 0)
+        return;
+    struct hierarchy_settings settings = *report->settings;
+    sweep_point_settings(&settings, report->level, point);
+    const struct optimum_bound bound =
+        optimum_bound(&settings, report->level, (enum cache_side)side, counters, REFERENCE_KINDS);
+    optimum_bound_cells(&bound, &settings, cells[7].number, cells + FIRST_COLUMNS);
 }
 
-static struct table make_table(const struct sweep_report *report)
+/* columns has room for TABLE_COLUMNS_MAX. */
+static struct table make_table(const struct sweep_report *report, struct table_column *columns)
 {
+    memcpy(columns, all_columns, sizeof all_columns);
     return (struct table){.columns = columns,
-                          .column_count = sizeof columns / sizeof *columns,
+                          .column_count =
+                              FIRST_COLUMNS +
+                              optimum_bound_columns(report->settings, columns + FIRST_COLUMNS),
                           .rows = report->count * sides(report),
                           .row = fill_row,
                           .argument = (void *)(uintptr_t)report};
@@ -81,7 +97,8 @@ static struct table make_table(const struct sweep_report *report)
 int sweep_report_text(const struct sweep_report *report, FILE *out, struct bt_error *error)
 {
     (void)error;
-    struct table table = make_table(report);
+    struct table_column columns[TABLE_COLUMNS_MAX];
+    const struct table table = make_table(report, columns);
     cache_report_settings(report->settings, (int)report->level, out);
     char only[RECORD_INPUT_ONLY_BYTES];
     fprintf(out, "%" PRIu64 " records%s", report->records, record_input_only(only, report->input));
@@ -97,14 +114,16 @@ int sweep_report_text(const struct sweep_report *report, FILE *out, struct bt_er
 int sweep_report_csv(const struct sweep_report *report, FILE *out, struct bt_error *error)
 {
     (void)error;
-    struct table table = make_table(report);
+    struct table_column columns[TABLE_COLUMNS_MAX];
+    const struct table table = make_table(report, columns);
     table_print_csv(&table, out);
     return 0;
 }
 
 int sweep_report_json(const struct sweep_report *report, struct bt_error *error)
 {
-    struct table table = make_table(report);
+    struct table_column columns[TABLE_COLUMNS_MAX];
+    const struct table table = make_table(report, columns);
     struct json_put *json = json_report_begin(stdout);
     if (!json)
         return bt_fail(error, BT_MEMORY, "no memory for JSON");

@@ -3,6 +3,9 @@
 #include "tests/support/random.h"
 #include "tests/support/random_hierarchy.h"
 #include "tools/cache/hierarchy.h"
+#include "tools/cache/optimum_bound.h"
+
+#include <stdlib.h>
 
 #include <string.h>
 
@@ -92,6 +95,59 @@ static void test_optimum(void)
     CU_ASSERT(beaten > 300);
 }
 
-static const struct test_case cases[] = {
-    {"the optimum", test_optimum}, {"a fourth level", test_fourth_level}, {NULL, NULL}};
+/* References with locality that differs between sets. */
+static void fill_uneven(struct record *records, size_t count, uint64_t *state)
+{
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t set = (uint32_t)random_below(state, 256);
+        const uint32_t tag = (uint32_t)random_below(state, 1 + random_below(state, 3 + set % 9));
+        records[i] =
+            (struct record){.type = REQUEST_MEMREAD, .size = 4, .address = (tag * 256 + set) * 16};
+    }
+}
+
+/* The interval of the estimate contains the counted optimum nine times in ten or more, and is far
+ * smaller than the misses. */
+static void test_estimate(void)
+{
+    enum { TRACES = 100, LONG = 40000 };
+    struct record *records = malloc(LONG * sizeof *records);
+    unsigned within = 0;
+    CU_ASSERT_FATAL(records != NULL);
+    for (uint64_t seed = 1; seed <= TRACES; seed++) {
+        struct hierarchy_settings settings = {.level_count = 1, .optimum = true};
+        struct bt_error error;
+        struct hierarchy *hierarchy;
+        uint64_t state = random_seed(seed);
+        settings.levels[0].sides[0] =
+            (struct cache_settings){.line = 16, .ways = 3, .size = 16 * 3 * 256};
+        fill_uneven(records, LONG, &state);
+        CU_ASSERT_FATAL(hierarchy_new(&hierarchy, &settings, &error) == 0);
+        hierarchy_put(hierarchy, records, LONG, &error);
+        const struct cache_counters exact =
+            hierarchy_cache_counters(hierarchy, 0, 0, CACHE_INSTRUCTION);
+        hierarchy_free(hierarchy);
+        settings.optimum = false;
+        settings.optimum_sample = true;
+        CU_ASSERT_FATAL(hierarchy_new(&hierarchy, &settings, &error) == 0);
+        hierarchy_put(hierarchy, records, LONG, &error);
+        const struct cache_counters sampled =
+            hierarchy_cache_counters(hierarchy, 0, 0, CACHE_INSTRUCTION);
+        hierarchy_free(hierarchy);
+        const struct optimum_bound bound =
+            optimum_bound(&settings, 0, CACHE_INSTRUCTION, &sampled, REFERENCE_READ);
+        const double ratio = (double)exact.optimum_misses[REFERENCE_READ] / LONG;
+        CU_ASSERT(bound.known);
+        CU_ASSERT_EQUAL(sampled.misses[REFERENCE_READ], exact.misses[REFERENCE_READ]);
+        CU_ASSERT(bound.error < 0.2 * ratio);
+        within += bound.ratio - bound.error <= ratio && ratio <= bound.ratio + bound.error;
+    }
+    CU_ASSERT(within >= TRACES * 9 / 10);
+    free(records);
+}
+
+static const struct test_case cases[] = {{"the optimum", test_optimum},
+                                         {"its estimate", test_estimate},
+                                         {"a fourth level", test_fourth_level},
+                                         {NULL, NULL}};
 TEST_SUITE(hierarchy_properties, cases)

@@ -23,7 +23,6 @@ struct convert_settings {
     struct foreign_options options;
     bool time_unit_given;
     bool quiet;
-    const char *modules;
     struct images *images;              /* those of --image so far */
     struct record_input_settings input; /* how the input is read */
 };
@@ -61,7 +60,9 @@ static int take_time_unit(void *settings, const char *argument, struct bt_error 
 static int take_image(void *settings, const char *argument, struct bt_error *error)
 {
     struct convert_settings *convert = settings;
-    return images_add(convert->images, argument, error);
+    const int result = images_add(convert->images, argument, error);
+    return result < 0 ? result
+                      : module_settings_take_image(&convert->input.modules, argument, error);
 }
 
 static const struct option_row convert_options[] = {
@@ -87,7 +88,7 @@ static const struct option_row convert_options[] = {
      "champsim: a program that was executed, and its load address: registers and branches", 0,
      take_image},
     {OPTION_TEXT, 0, "modules", "FILE", "champsim: the images that bustap exec --modules listed",
-     offsetof(struct convert_settings, modules), NULL},
+     offsetof(struct convert_settings, input.modules.list), NULL},
     {OPTION_FLAG, 'q', "quiet", NULL, "do not report what OUT cannot hold",
      offsetof(struct convert_settings, quiet), NULL},
     {OPTION_FLAG, 0, "wrap", NULL, "use the low 32 bits of addresses above 4 GiB in IN",
@@ -238,7 +239,8 @@ static int convert_checked(struct invocation *call, struct convert_settings *set
         take_object_size(settings, &error) < 0 ||
         (settings->from && !trace_format_find(settings->from, &error)))
         return command_usage(call, "%s", error.message);
-    if (settings->options.code && conversion.format->encoder != &champsim_encoder)
+    if (settings->options.code && conversion.format->encoder != &champsim_encoder &&
+        !settings->input.filter)
         return command_usage(call, "--image and --modules are for champsim: %s holds no registers",
                              conversion.format->name);
     if (settings->options.sizes && !(conversion.format->choices & TRACE_FORMAT_SIZES))
@@ -252,8 +254,8 @@ static int convert_checked(struct invocation *call, struct convert_settings *set
 static int take_code(struct convert_settings *settings, struct champsim_code **code,
                      struct bt_error *error)
 {
-    int result =
-        settings->modules ? image_list_read(settings->images, settings->modules, error) : 0;
+    const char *list = settings->input.modules.list;
+    int result = list ? image_list_read(settings->images, list, error) : 0;
     if (result == 0 && images_count(settings->images) > 0)
         result = images_separate(settings->images, error);
     if (result < 0 || images_count(settings->images) == 0)

@@ -22,22 +22,14 @@ struct dump_settings {
     struct input_trace_settings reading;
     struct time_range time;
     uint64_t skip, count;
-    struct filter_symbols filter;
+    const char *filter; /* NULL: every record */
+    struct module_settings modules;
 };
 
 static int take_filter(void *settings, const char *argument, struct bt_error *error)
 {
-    return filter_symbols_take(&((struct dump_settings *)settings)->filter, argument, error);
-}
-
-static int take_image(void *settings, const char *argument, struct bt_error *error)
-{
-    return filter_symbols_take_image(&((struct dump_settings *)settings)->filter, argument, error);
-}
-
-static int take_modules(void *settings, const char *argument, struct bt_error *error)
-{
-    return filter_symbols_take_list(&((struct dump_settings *)settings)->filter, argument, error);
+    ((struct dump_settings *)settings)->filter = argument;
+    return filter_symbols_check(argument, error);
 }
 
 static const struct option_row dump_options[] = {
@@ -50,10 +42,7 @@ static const struct option_row dump_options[] = {
      offsetof(struct dump_settings, count), NULL},
     {OPTION_CALL, 'f', "filter", "EXPR",
      "of those, print only matching records: 'type=FETCH and processor=0'", 0, take_filter},
-    {OPTION_CALL, 0, "image", "ELF[@LOAD]", "a program whose symbols the filter names", 0,
-     take_image},
-    {OPTION_CALL, 0, "modules", "FILE", "programs that bustap exec --modules listed, likewise", 0,
-     take_modules},
+    MODULE_OPTIONS(struct dump_settings, modules),
     INPUT_TRACE_OPTIONS(struct dump_settings, reading),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
@@ -300,12 +289,13 @@ static int dump_main(struct invocation *call)
                                 : settings.json ? RECORD_TEXT_JSON
                                                 : RECORD_TEXT_B2A,
                         .filter = NULL};
-    int result = filter_symbols_parse(&settings.filter, &dump.filter, &error);
-    if (result < 0) {
-        filter_symbols_clear(&settings.filter);
+    const struct module_captures captures = {call->arguments, call->count};
+    int result = settings.filter ? filter_symbols_parse(&dump.filter, settings.filter,
+                                                        &settings.modules, &captures, false, &error)
+                                 : 0;
+    if (result < 0)
         return result == BT_USAGE ? command_usage(call, "%s", error.message)
                                   : command_failure(&error);
-    }
     dump.output = output_new(STDOUT_FILENO, "standard output", &error);
     if (!dump.output)
         return command_failure(&error);
@@ -315,7 +305,6 @@ static int dump_main(struct invocation *call)
     output_free(dump.output);
     trace_set_free(&dump.files);
     expression_free(dump.filter);
-    filter_symbols_clear(&settings.filter);
     free(dump.selected);
     return status;
 }

@@ -6,10 +6,10 @@
 #include "formats/capture/capture_writer.h"
 #include "formats/record/expression.h"
 #include "formats/record/record_text.h"
-#include "tools/common/filter_option.h"
 #include "tools/common/output.h"
 #include "tools/input/capture_follow.h"
 #include "tools/input/record_input.h"
+#include "tools/symbols/filter_symbols.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -28,6 +28,7 @@ struct follow_settings {
     struct time_range time;
     uint64_t skip, count;
     const char *filter;
+    struct module_settings modules;
 };
 
 static const struct option_row follow_options[] = {
@@ -45,10 +46,12 @@ static const struct option_row follow_options[] = {
     {OPTION_TEXT, 'f', "filter", "EXPR",
      "of those, only matching records: 'type=FETCH and processor=0'",
      offsetof(struct follow_settings, filter), NULL},
+    MODULE_OPTIONS(struct follow_settings, modules),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
 struct follow {
     const struct follow_settings *settings;
+    char *prefix;
     struct source *source;
     struct expression *filter;          /* NULL: every record */
     struct record_selection *selection; /* of the time */
@@ -172,13 +175,22 @@ static int end_file(struct follow *follow, struct bt_error *error)
 
 /* --- following ------------------------------------------------------------------------------- */
 
-static int set_clock(struct follow *follow, struct bt_error *error)
+/* Prepares filter and selection at the first batch: the capture, and the list of its modules, may
+ * be younger than this command. */
+static int prepare(struct follow *follow, struct bt_error *error)
 {
+    const struct follow_settings *settings = follow->settings;
     const uint64_t clock_hz = source_info(follow->source)->clock_hz;
+    const struct module_captures captures = {&follow->prefix, 1};
     if (follow->clocked)
         return 0;
     follow->clocked = true;
-    int result = record_selection_clock(follow->selection, clock_hz, error);
+    int result = settings->filter
+                     ? filter_symbols_parse(&follow->filter, settings->filter, &settings->modules,
+                                            &captures, false, error)
+                     : 0;
+    if (result == 0)
+        result = record_selection_clock(follow->selection, clock_hz, error);
     if (result == 0 && follow->filter)
         result = expression_clock(follow->filter, clock_hz, error);
     return result;
@@ -203,7 +215,7 @@ static void shorten(struct follow *follow, struct batch *batch)
 
 static int put_batch(struct follow *follow, struct batch *batch, struct bt_error *error)
 {
-    int result = set_clock(follow, error);
+    int result = prepare(follow, error);
     if (result < 0)
         return result;
     shorten(follow, batch);
@@ -333,8 +345,9 @@ static int follow_main(struct invocation *call)
     if (what)
         return command_usage(call, "%s", what);
     struct follow follow = {.settings = &settings, .skip = settings.skip, .left = settings.count};
-    if (settings.filter && filter_option_parse(&follow.filter, settings.filter, NULL, &error) < 0)
+    if (settings.filter && filter_symbols_check(settings.filter, &error) < 0)
         return command_usage(call, "%s", error.message);
+    follow.prefix = call->arguments[0];
     status = run_follow(&follow, call->arguments[0]);
     expression_free(follow.filter);
     return status;

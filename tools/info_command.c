@@ -20,6 +20,7 @@ struct info_settings {
 static const struct option_row info_options[] = {
     OPTION_JSON_ROW(struct info_settings, json),
     RECORD_INPUT_SELECTION_OPTIONS(struct info_settings, input),
+    MODULE_OPTIONS(struct info_settings, input.modules),
     INPUT_TRACE_OPTIONS(struct info_settings, input.trace),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 

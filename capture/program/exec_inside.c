@@ -271,6 +271,7 @@ static void begin_process(struct exec_inside *inside)
     inside->detached = lane < 0;
     if (lane >= 0) {
         inside->rings[0] = exec_lanes_ring(inside->lanes, lane);
+        inside->callbacks->process(inside->context, inside->user.process);
         return;
     }
     exec_lanes_miss(inside->lanes);

@@ -27,6 +27,10 @@ struct exec_inside_operations {
      * the command's descriptors. */
     int (*check)(void *context, struct process *process, struct bt_error *error);
 
+    /* This is another process now, a child or a followed program, with its number (struct
+     * exec_user). */
+    void (*process)(void *context, uint32_t number);
+
     /* Files with code were mapped or unmapped. */
     void (*loaded)(void *context, const struct modules *modules);
 

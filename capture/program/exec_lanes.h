@@ -34,6 +34,8 @@ struct exec_orders {
     char filter[EXEC_FILTER_BYTES];                       /* an expression; empty: every record */
     unsigned debug;                                       /* events to print, EXEC_DEBUG_* */
     char debug_file[EXEC_DEBUG_BYTES];                    /* where they go; empty: standard error */
+    char lists[EXEC_DEBUG_BYTES]; /* absolute prefix of the lists of modules of followed processes;
+                                     empty: none */
 };
 
 /* The user of a lane. */

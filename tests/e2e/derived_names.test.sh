@@ -105,7 +105,7 @@ programs() {
     fresh && put out.modules && try 0 "out$file" bustap exec -q --append -o out true
     fresh && put_files out out-t0 && try 0 "out(-t0$file|\\.modules)" bustap exec -q --append --split-threads -o out true
     fresh && put_files out out-p1
-    try 0 "out((-p1)?$file|\\.modules)" bustap exec -q --append --follow -o out sh -c 'true; /bin/true; true'
+    try 0 "out((-p1)?$file|(-p[12])?\\.modules)" bustap exec -q --append --follow -o out sh -c 'true; /bin/true; true'
     fresh && put .out-t0.lock && try '*' none bustap exec -q --append --split-threads -o out true
     fresh && put_around out out2
     try 0 "out2?|x$file" bustap exec -q -o x --modules out --summary out2 true

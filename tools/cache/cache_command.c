@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define IMAGES_MAX       64u
 #define LINES_DEFAULT    10u
 #define ACCESSES_DEFAULT 10u /* of each line, with --lines */
 #define ROWS_DEFAULT     20u
@@ -22,9 +21,6 @@
 
 struct cache_request {
     struct settings_text text;
-    const char *images[IMAGES_MAX];
-    const char *modules;
-    unsigned image_count;
     struct record_input_settings input;
     const char *plot;
     struct figure_options figure;
@@ -82,15 +78,6 @@ static int take_attributes(void *settings, const char *argument, struct bt_error
 {
     struct cache_request *request = settings;
     return settings_text_attributes(&request->text, argument, error);
-}
-
-static int take_image(void *settings, const char *argument, struct bt_error *error)
-{
-    struct cache_request *request = settings;
-    if (request->image_count == IMAGES_MAX)
-        return bt_fail(error, BT_USAGE, "more than %u images", IMAGES_MAX);
-    request->images[request->image_count++] = argument;
-    return 0;
 }
 
 static int take_sweep(void *settings, const char *argument, struct bt_error *error)
@@ -212,11 +199,7 @@ static const struct option_row cache_options[] = {
     {OPTION_TEXT, 0, "plot", "FILE", "draw the curves of a sweep as FILE.svg, FILE.png or FILE.pdf",
      offsetof(struct cache_request, plot), NULL},
     FIGURE_OPTIONS(struct cache_request, figure),
-    {OPTION_CALL, 0, "image", "ELF[@LOAD]", "name lines by the symbols of this program", 0,
-     take_image},
-    {OPTION_FILE, 0, "modules", "FILE",
-     "name lines by the modules in this list (default: that of 'bustap exec' for the capture)",
-     offsetof(struct cache_request, modules), NULL},
+    MODULE_OPTIONS(struct cache_request, input.modules),
     {OPTION_NUMBER, 'j', "threads", "N",
      "worker threads; 0: one per processor (default: 1; for sweeps 0)",
      offsetof(struct cache_request, threads), NULL},
@@ -349,14 +332,13 @@ static void print_incoherent(const struct settings_text *text, const struct cach
                 text->incoherent);
 }
 
-/* The names that the options give, or NULL. */
+/* The names of the programs that the options give; NULL: none are given. */
 static int given_names(struct address_names **names, const struct cache_request *request,
                        bool first, struct bt_error *error)
 {
-    if (request->image_count == 0 && !request->modules)
+    if (!module_settings_given(&request->input.modules))
         return 0;
-    const int result =
-        address_names_new(names, request->images, request->image_count, request->modules, error);
+    const int result = address_names_new(names, &request->input.modules, NULL, error);
     if (first)
         address_names_print_refused(*names, stderr);
     return result;
@@ -366,15 +348,13 @@ static int given_names(struct address_names **names, const struct cache_request 
 static void find_names(struct address_names **names, const struct cache_request *request,
                        const struct invocation *call, const struct cache_results *results)
 {
+    const struct module_captures captures = {call->arguments, call->count};
     struct bt_error error;
     const bool wanted = (results->line_count > 0 && request->lines > 0) ||
                         (request->by != ATTRIBUTE_BY_NOTHING && request->by != ATTRIBUTE_BY_PAGE);
-    char *list =
-        wanted && !*names && call->count > 0 ? address_names_list_beside(call->arguments[0]) : NULL;
-    if (list && address_names_new(names, NULL, 0, list, &error) < 0)
+    if (wanted && address_names_new(names, &request->input.modules, &captures, &error) < 0)
         fprintf(stderr, "bustap: lines have no names: %s\n", error.message);
     address_names_print_refused(*names, stderr);
-    free(list);
 }
 
 /* Returns the exit status, or a negative error code. */
@@ -576,9 +556,8 @@ static const char *contradiction(const struct cache_request *request)
         return "--plot-format, --title, --size and --log are for --plot FILE";
     if (request->plot && !request->swept)
         return "only a sweep is plotted: --plot needs --sweep";
-    if (request->swept && (request->classify || request->image_count > 0 || request->modules))
-        return "a sweep counts neither kinds of misses nor lines: --sweep excludes --classify, "
-               "--image and --modules";
+    if (request->swept && request->classify)
+        return "a sweep counts no kinds of misses: --sweep excludes --classify";
     if (request->optimum && request->no_optimum)
         return "--optimum and --no-optimum exclude each other";
     if (request->swept && intervals)
@@ -595,9 +574,9 @@ static const char *contradiction(const struct cache_request *request)
         return "accesses are counted in one hierarchy: --accesses excludes --sweep and --compare";
     if (request->compared_count == 0)
         return NULL;
-    if (request->swept || intervals || request->image_count > 0 || request->modules)
-        return "a comparison has neither points, intervals nor lines: --compare excludes --sweep, "
-               "--interval, --image and --modules";
+    if (request->swept || intervals)
+        return "a comparison has neither points nor intervals: --compare excludes --sweep and "
+               "--interval";
     if (describes_hierarchy(request))
         return "the files of --compare describe whole hierarchies: add a file for the one that the "
                "other options describe";

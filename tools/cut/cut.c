@@ -3,6 +3,7 @@
 #include "formats/record/batch_filter.h"
 #include "tools/cut/cut_range.h"
 #include "tools/cut/stored_trace.h"
+#include "tools/symbols/filter_symbols.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -193,8 +194,10 @@ static int open_trace(struct cut *cut, int count, char **paths, struct bt_error 
                                         .skip = input->first,
                                         .left = input->count};
     record_selection_free(selection);
+    const struct module_captures captures = {paths, count};
     if (result == 0 && input->filter)
-        result = expression_parse(&cut->expression, input->filter, NULL, error);
+        result = filter_symbols_parse(&cut->expression, input->filter, &input->modules, &captures,
+                                      false, error);
     if (result == 0 && cut->expression)
         result = expression_clock(cut->expression, clock_hz, error);
     cut->filter.expression = cut->expression;

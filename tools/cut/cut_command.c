@@ -2,6 +2,9 @@
 
 #include "tools/cut/cut.h"
 #include "tools/cut/derived_output.h"
+#include "tools/symbols/module_list_path.h"
+
+#include <string.h>
 
 struct cut_options {
     struct derived_output output;
@@ -16,6 +19,7 @@ static const struct option_row cut_options[] = {
     {OPTION_COUNT, 'n', "count", "N", "read N records, then stop",
      offsetof(struct cut_options, input.count), NULL},
     RECORD_INPUT_SELECTION_OPTIONS(struct cut_options, input),
+    MODULE_OPTIONS(struct cut_options, input.modules),
     INPUT_TRACE_OPTIONS(struct cut_options, input.trace),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
@@ -42,7 +46,12 @@ static int cut_main(struct invocation *call)
     if (!command_options(call, &options, &status))
         return status;
     input_paths_take(&options.paths, call->count, call->arguments);
-    return derived_output_run(call, &options.output, &options.paths, &maker);
+    status = derived_output_run(call, &options.output, &options.paths, &maker);
+    struct bt_error error;
+    if (status == 0 && strcmp(options.output.output, "-") != 0 &&
+        module_list_copy(options.paths.paths[0], options.output.output, &error) < 0)
+        status = command_failure(&error);
+    return status;
 }
 
 const struct command cut_command = {

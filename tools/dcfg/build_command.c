@@ -28,18 +28,7 @@ struct build_request {
     bool keep_noise;
     bool json;
     struct record_input_settings input;
-    const char *images[IMAGE_COUNT_MAX];
-    uint32_t image_count;
 };
-
-static int take_image(void *settings, const char *argument, struct bt_error *error)
-{
-    struct build_request *request = settings;
-    if (request->image_count == IMAGE_COUNT_MAX)
-        return bt_fail(error, BT_USAGE, "more than %u images", IMAGE_COUNT_MAX);
-    request->images[request->image_count++] = argument;
-    return 0;
-}
 
 static int take_unknown(void *settings, const char *argument, struct bt_error *error)
 {
@@ -57,7 +46,8 @@ static const struct option_row build_options[] = {
     {OPTION_TEXT, 0, "trace", "OUT", "also write the trace of edges, named as with -o",
      offsetof(struct build_request, trace), NULL},
     {OPTION_CALL, 0, "image", "ELF[@LOAD]",
-     "a program whose code was fetched, and its load address", 0, take_image},
+     "a program whose code was fetched, and its load address",
+     offsetof(struct build_request, input.modules), module_settings_take_image},
     {OPTION_TEXT, 0, "fetch", "KIND auto instr bus",
      "a fetch is an instruction (instr) or a chunk of code (bus); auto detects it",
      offsetof(struct build_request, fetch), NULL},
@@ -166,7 +156,7 @@ static void print_summary(const struct build_request *request, const struct buil
                 "bustap: %" PRIu64 " hole%s in the capture: edges only seen across one are "
                 "UNKNOWN\n",
                 counts->holes, plural(counts->holes));
-    if (request->image_count > 0)
+    if (request->input.modules.image_count > 0)
         print_images(counts);
     if (request->trace)
         fprintf(stderr, "bustap: %s: %" PRIu64 " edges\n", PRINTABLE(shown_name(request->trace)),
@@ -214,14 +204,14 @@ static int add_images(struct images **images, const struct build_request *reques
 {
     int result = 0;
     *images = NULL;
-    if (request->image_count == 0)
+    if (request->input.modules.image_count == 0)
         return 0;
     *images = images_new(error);
     if (!*images)
         return BT_MEMORY;
     images_allow_times(*images);
-    for (uint32_t i = 0; i < request->image_count && result == 0; i++)
-        result = images_add(*images, request->images[i], error);
+    for (uint32_t i = 0; i < request->input.modules.image_count && result == 0; i++)
+        result = images_add(*images, request->input.modules.images[i], error);
     if (result == 0)
         result = images_separate(*images, error);
     images_print_refused(*images, stderr);

@@ -32,7 +32,9 @@ static int take_image(void *settings, const char *argument, struct bt_error *err
         if (request->images)
             images_allow_times(request->images);
     }
-    return request->images ? images_add(request->images, argument, error) : BT_MEMORY;
+    const int result = request->images ? images_add(request->images, argument, error) : BT_MEMORY;
+    return result < 0 ? result
+                      : module_settings_take_image(&request->input.modules, argument, error);
 }
 
 static const struct option_row fetches_options[] = {

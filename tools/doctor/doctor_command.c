@@ -26,6 +26,7 @@ static const struct option_row doctor_options[] = {
     {OPTION_FLAG, 0, "no-self-test", NULL, "identify the board but do not measure its link",
      offsetof(struct doctor_settings, no_self_test), NULL},
     RECORD_INPUT_OPTIONS(struct doctor_settings, input),
+    MODULE_OPTIONS(struct doctor_settings, input.modules),
     OPTION_JSON_ROW(struct doctor_settings, json),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 

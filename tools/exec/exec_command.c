@@ -15,6 +15,7 @@
 #include "tools/exec/exec_program.h"
 #include "tools/exec/exec_supervise.h"
 #include "tools/symbols/exec_symbol.h"
+#include "tools/symbols/module_list_path.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -182,6 +183,9 @@ static struct exec_orders orders_of(const struct exec_settings *settings)
 static int make_lanes(struct exec_run *run, struct bt_error *error)
 {
     struct exec_orders orders = orders_of(run->settings);
+    if (run->places.modules_option == run->modules &&
+        exec_program_absolute(orders.lists, run->settings->capture.prefix, error) < 0)
+        return error->code;
     struct exec_user user = {.process = 0};
     if (run->settings->debug_file &&
         exec_program_absolute(orders.debug_file, run->settings->debug_file, error) < 0)
@@ -211,21 +215,13 @@ static int choose_prefix(struct exec_settings *settings, const char *program,
     return result;
 }
 
-/* Whether the list of modules may be written to a path: nothing is there, or a list of an earlier
- * program ("FILE@0xADDRESS" in its first line). */
-static bool may_write_modules(const char *path)
+/* Whether a capture to the prefix is running: this one will be refused. */
+static bool is_busy(const struct exec_settings *settings)
 {
-    struct stat status;
-    char line[EXEC_PROGRAM_BYTES + 32] = "";
-    if (lstat(path, &status) < 0)
-        return errno == ENOENT;
-    FILE *file = S_ISREG(status.st_mode) ? fopen(path, "re") : NULL;
-    if (!file)
-        return false;
-    const bool ours = status.st_size == 0 ||
-                      (fgets(line, sizeof line, file) && line[0] == '/' && strstr(line, "@0x"));
-    fclose(file);
-    return ours;
+    char path[FILE_SET_PATH_BYTES];
+    const int bytes = snprintf(path, sizeof path, "%s%s_00001_20000101T000000Z.byu.gz",
+                               settings->capture.prefix, settings->each ? "-t0" : "");
+    return bytes > 0 && (size_t)bytes < sizeof path && file_list_is_held(path);
 }
 
 /* By default the list of modules is beside the captures, where studies of them find it. */
@@ -233,11 +229,17 @@ static int choose_modules(struct exec_run *run, struct bt_error *error)
 {
     const struct exec_settings *settings = run->settings;
     run->places.modules_option = settings->modules ? settings->modules : run->modules;
-    const int bytes =
-        snprintf(run->modules, sizeof run->modules, "%s.modules", settings->capture.prefix);
+    const int bytes = snprintf(run->modules, sizeof run->modules, "%s" MODULE_LIST_SUFFIX,
+                               settings->capture.prefix);
     if (bytes < 0 || (size_t)bytes >= sizeof run->modules)
         return bt_fail(error, BT_USAGE, "the name %.60s... is too long", settings->capture.prefix);
-    if (!settings->modules && !may_write_modules(run->modules)) {
+    if (is_busy(settings)) {
+        run->places.modules_option = NULL;
+        return 0;
+    }
+    if (settings->capture.append && module_list_set_aside(settings->capture.prefix, error) < 0)
+        return error->code;
+    if (!settings->modules && !module_list_may_write(run->modules)) {
         fprintf(stderr, "bustap: %s is no list of modules: it stays, and no list is written\n",
                 PRINTABLE(run->modules));
         run->places.modules_option = NULL;

@@ -1,12 +1,17 @@
 #include "tools/exec/exec_places.h"
 
+#include "formats/base/new_file.h"
 #include "formats/base/printable.h"
 #include "tools/common/command.h"
 #include "tools/common/own_stream.h"
 #include "tools/exec/exec_debug.h"
+#include "tools/symbols/module_list_path.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int parse_places(struct exec_places *places, struct bt_error *error)
@@ -85,18 +90,37 @@ static int check(void *context, struct process *process, struct bt_error *error)
     return 0;
 }
 
-/* Returns 0 or the errno of a failure. */
-static int write_list(const char *path, const struct modules *modules, bool timed)
+/* Writes and closes a file, which may be NULL: opening it has failed. Returns 0 or the errno of a
+ * failure. */
+static int write_to(FILE *file, const struct modules *modules, bool timed)
 {
-    errno = 0;
-    FILE *file = fopen(path, "we");
     if (!file)
         return errno;
+    errno = 0;
     modules_write(modules, timed, file);
     bool failed = ferror(file); /* fclose() succeeds even if an earlier write failed */
     if (fclose(file) == 0 && !failed)
         return 0;
     return errno ? errno : EIO;
+}
+
+/* Readers find either the earlier list or the whole new one, except in a pipe or device. Returns 0
+ * or the errno of a failure. */
+static int write_list(const char *path, const struct modules *modules, bool timed)
+{
+    struct bt_error error;
+    struct stat status;
+    const bool special = stat(path, &status) == 0 && !S_ISREG(status.st_mode);
+    struct new_file *file = special ? NULL : new_file_begin(path, NEW_FILE_REPLACES, &error);
+    if (!file) /* the folder may take no new files */
+        return write_to(fopen(path, "we"), modules, timed);
+    const int descriptor = fcntl(new_file_descriptor(file), F_DUPFD_CLOEXEC, 0);
+    int failure = write_to(descriptor < 0 ? NULL : fdopen(descriptor, "w"), modules, timed);
+    errno = 0;
+    if (failure == 0 && new_file_commit(file, &error) < 0)
+        failure = errno ? errno : EIO;
+    new_file_free(file);
+    return failure;
 }
 
 /* The times are ticks of the one capture of the process. */
@@ -118,6 +142,20 @@ static void loaded(void *context, const struct modules *modules)
         write_modules(places);
 }
 
+/* A followed process has a list of its own, if that of the first one has its usual name. */
+static void begin_process(void *context, uint32_t number)
+{
+    struct exec_places *places = context;
+    const char *lists = places->orders->lists;
+    const int bytes = snprintf(places->modules, sizeof places->modules, "%s-p%u" MODULE_LIST_SUFFIX,
+                               lists, (unsigned)number);
+    if (!lists[0] || bytes < 0 || (size_t)bytes >= sizeof places->modules ||
+        !module_list_may_write(places->modules))
+        places->modules[0] = '\0';
+    else if (places->loaded)
+        write_modules(places);
+}
+
 static bool is_selected(const void *context, uint64_t address)
 {
     return exec_code_has(&((const struct exec_places *)context)->code, address);
@@ -129,8 +167,11 @@ static bool is_selected(const void *context, uint64_t address)
 /* Reports places that the program did not contain or reach. */
 static void ended(void *context, bool opened)
 {
-    const struct exec_places *places = context;
+    struct exec_places *places = context;
     const struct exec_code *code = &places->code;
+    if (places->modules[0] && places->loaded &&
+        modules_changes(places->loaded) != places->modules_changes)
+        write_modules(places);
     if (code->function.text && code->count == 0)
         region_places_report_missing(&code->function, places->messages);
     else if (code->module && code->count == 0)
@@ -140,10 +181,7 @@ static void ended(void *context, bool opened)
 
 static int finish(void *context)
 {
-    struct exec_places *places = context;
-    if (places->modules[0] && places->loaded &&
-        modules_changes(places->loaded) != places->modules_changes)
-        write_modules(places);
+    const struct exec_places *places = context;
     if (!places->modules_failure)
         return 0;
     own_stream_say(places->messages, "cannot write %s: %s", PRINTABLE(places->modules),
@@ -184,6 +222,7 @@ static void print_call(void *context, unsigned processor, const struct system_ca
 const struct exec_inside_operations exec_places_callbacks = {.begin = begin,
                                                              .places = addresses,
                                                              .check = check,
+                                                             .process = begin_process,
                                                              .loaded = loaded,
                                                              .is_selected = is_selected,
                                                              .notice = notice,

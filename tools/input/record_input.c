@@ -4,7 +4,7 @@
 #include "formats/base/thread.h"
 #include "formats/capture/capture_file.h"
 #include "formats/text/json_members.h"
-#include "tools/common/filter_option.h"
+#include "tools/symbols/filter_symbols.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -420,6 +420,21 @@ static void input_free(struct record_input *input)
     free(input);
 }
 
+static int make_selection(struct record_input *input, struct bt_error *error)
+{
+    const struct record_input_settings *settings = &input->settings;
+    const struct module_captures captures = {input->operands.paths, input->operands.count};
+    struct expression *filter = NULL;
+    if (!settings->filter && !settings->time.given)
+        return 0;
+    if (settings->filter &&
+        filter_symbols_parse(&filter, settings->filter, &settings->modules, &captures,
+                             settings->silent || settings->again, error) < 0)
+        return error->code;
+    input->selection = record_selection_take(filter, &settings->time, error);
+    return input->selection ? 0 : error->code;
+}
+
 static int input_new(struct record_input **out, int count, char **paths,
                      const struct record_input_settings *settings, struct bt_error *error)
 {
@@ -440,10 +455,9 @@ static int input_new(struct record_input **out, int count, char **paths,
     int result = input_trace_check(&settings->trace, error);
     if (result < 0)
         return result;
-    if (settings->filter || settings->time.given)
-        input->selection = record_selection_new(settings->filter, &settings->time, error);
-    if ((settings->filter || settings->time.given) && !input->selection)
-        return error->code;
+    result = make_selection(input, error);
+    if (result < 0)
+        return result;
     const struct captures_settings order = {.concatenate = settings->concatenate,
                                             .as_given = input->settings.as_stored};
     return captures_order(&input->captures, input->operands.count, input->operands.paths, &order,
@@ -651,7 +665,7 @@ void record_input_json(struct json_put *json, const struct record_input_settings
 int record_input_take_filter(void *field, const char *argument, struct bt_error *error)
 {
     *(const char **)field = argument;
-    return filter_option_check(argument, NULL, error);
+    return filter_symbols_check(argument, error);
 }
 
 int record_input_take_time(void *field, const char *argument, struct bt_error *error)

@@ -12,6 +12,7 @@
 #include "tools/input/input_report.h"
 #include "tools/input/input_trace.h"
 #include "tools/input/record_selection.h"
+#include "tools/symbols/module_lists.h"
 
 #include <stddef.h>
 
@@ -32,11 +33,13 @@ struct record_input_settings {
     const char *gap_note; /* effect of chosen gaps on the caller's results, reported at the end if
                              there are any; NULL: the caller reports them */
     bool quiet_output;    /* the command prints nothing to standard output while it reads */
-    struct input_report *report; /* the caller begins and ends it; NULL: a private one */
-    struct time_range time;      /* deliver only records of this time, */
-    uint64_t first;              /* and of those skip so many, over all traces, */
-    uint64_t count;              /* take at most so many (UINT64_MAX: all), */
-    const char *filter;          /* and deliver those that match; NULL: all */
+    struct input_report *report;    /* the caller begins and ends it; NULL: a private one */
+    struct time_range time;         /* deliver only records of this time, */
+    uint64_t first;                 /* and of those skip so many, over all traces, */
+    uint64_t count;                 /* take at most so many (UINT64_MAX: all), */
+    const char *filter;             /* and deliver those that match; NULL: all */
+    struct module_settings modules; /* programs whose symbols the filter names; if none are given,
+                                       those listed beside the captures */
     bool keep_ticks; /* ticks count from the first record even if it is skipped: skipped records are
                         read, not seeked over */
 };

@@ -1,6 +1,7 @@
 #include "tools/input/record_selection.h"
 
 #include "formats/record/batch_filter.h"
+#include "formats/record/expression.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,21 +59,29 @@ static bool needs_clock(const struct extent *end)
 
 /* --- selections --- */
 
-struct record_selection *record_selection_new(const char *filter, const struct time_range *range,
-                                              struct bt_error *error)
+struct record_selection *record_selection_take(struct expression *filter,
+                                               const struct time_range *range,
+                                               struct bt_error *error)
 {
     struct record_selection *selection = calloc(1, sizeof *selection);
     if (!selection) {
+        expression_free(filter);
         bt_fail(error, BT_MEMORY, "no memory for a filter");
         return NULL;
     }
     selection->range = *range;
-    if (filter && expression_parse(&selection->expression, filter, NULL, error) < 0) {
-        record_selection_free(selection);
-        return NULL;
-    }
-    selection->filter.expression = selection->expression;
+    selection->expression = filter;
+    selection->filter.expression = filter;
     return selection;
+}
+
+struct record_selection *record_selection_new(const char *filter, const struct time_range *range,
+                                              struct bt_error *error)
+{
+    struct expression *expression = NULL;
+    if (filter && expression_parse(&expression, filter, NULL, error) < 0)
+        return NULL;
+    return record_selection_take(expression, range, error);
 }
 
 void record_selection_free(struct record_selection *selection)

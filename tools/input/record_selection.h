@@ -19,6 +19,7 @@ struct time_range {
 /* "1s..2s", "10ms..", "..1Mticks"; text must outlive the range. 0 or BT_USAGE. */
 int time_range_parse(struct time_range *range, const char *text, struct bt_error *error);
 
+struct expression;
 struct record_selection;
 
 /*
@@ -27,6 +28,11 @@ struct record_selection;
  */
 struct record_selection *record_selection_new(const char *filter, const struct time_range *range,
                                               struct bt_error *error);
+/* The same with a parsed filter, which the selection takes, also on failure; NULL for every record.
+ */
+struct record_selection *record_selection_take(struct expression *filter,
+                                               const struct time_range *range,
+                                               struct bt_error *error);
 void record_selection_free(struct record_selection *selection);
 
 /* Takes the clock of a trace, in ticks per second (0: unknown); before its first batch. 0, or

@@ -107,6 +107,7 @@ static const struct option_row mrc_options[] = {
     {OPTION_NUMBER, 'j', "threads", "N", "worker threads, each for a part of the trace",
      offsetof(struct mrc_settings, threads), NULL},
     RECORD_INPUT_OPTIONS(struct mrc_settings, job.input),
+    MODULE_OPTIONS(struct mrc_settings, job.input.modules),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
 /* Checks the combination of options. 0 or BT_USAGE. */

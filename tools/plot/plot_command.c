@@ -101,6 +101,7 @@ static const struct option_row plot_options[] = {
     {OPTION_BYTES, 0, "memory", "SIZE", "sharing: memory limit of the lines (default: 2G)",
      offsetof(struct plot_settings, study.memory), NULL},
     RECORD_INPUT_OPTIONS(struct plot_settings, input),
+    MODULE_OPTIONS(struct plot_settings, input.modules),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
 static const struct plot_study *const studies[] = {&plot_study_addresses, &plot_study_mix,

@@ -1,33 +1,26 @@
 #include "tools/symbols/address_names.h"
 
-#include "tools/symbols/image.h"
-#include "tools/symbols/image_list.h"
 #include "tools/symbols/image_names.h"
-#include "tools/symbols/image_times.h"
 
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#define LIST_SUFFIX ".modules"
 
 struct address_names {
-    struct images *images;
+    struct module_lists *lists;
     struct image_names *code; /* one for each image */
     struct image_names *data;
-    uint32_t count;
+    size_t count;
 };
 
 static int read_all(struct address_names *names, struct bt_error *error)
 {
-    uint32_t count = images_count(names->images);
+    const size_t count = module_lists_count(names->lists);
     names->code = calloc(count + 1, sizeof *names->code);
     names->data = calloc(count + 1, sizeof *names->data);
     if (!names->code || !names->data)
-        return bt_fail(error, BT_MEMORY, "no memory for the names of %u images", count);
+        return bt_fail(error, BT_MEMORY, "no memory for the names of %zu images", count);
     int result = 0;
-    for (uint32_t i = 0; i < count && result == 0; i++) {
-        const struct image *image = images_get(names->images, i);
+    for (size_t i = 0; i < count && result == 0; i++) {
+        const struct image *image = module_lists_get(names->lists, i);
         names->count = i + 1;
         result = image_names_read(&names->code[i], image, error);
         if (result == 0)
@@ -36,73 +29,40 @@ static int read_all(struct address_names *names, struct bt_error *error)
     return result;
 }
 
-static int read_list(struct images *images, const char *list, struct bt_error *error)
+int address_names_new(struct address_names **names, const struct module_settings *settings,
+                      const struct module_captures *captures, struct bt_error *error)
 {
-    images_allow_times(images);
-    const int result = image_list_read(images, list, error);
-    return result < 0 ? result : images_separate(images, error);
-}
-
-int address_names_new(struct address_names **names, const char *const *images, unsigned count,
-                      const char *list, struct bt_error *error)
-{
-    int result = 0;
     *names = calloc(1, sizeof **names);
     if (!*names)
-        return bt_fail(error, BT_MEMORY, "no memory for the names of %u images", count);
-    (*names)->images = images_new(error);
-    if (!(*names)->images)
-        result = error->code;
-    for (unsigned i = 0; i < count && result == 0; i++)
-        result = images_add((*names)->images, images[i], error);
-    if (result == 0 && list)
-        result = read_list((*names)->images, list, error);
+        return bt_fail(error, BT_MEMORY, "no memory for names of addresses");
+    int result = module_lists_new(&(*names)->lists, settings, captures, error);
     if (result == 0)
         result = read_all(*names, error);
-    if (result < 0) {
+    if (result < 0 || (*names)->count == 0) {
         address_names_free(*names);
         *names = NULL;
     }
     return result;
 }
 
-char *address_names_list_beside(const char *capture)
-{
-    const char *slash = strrchr(capture, '/');
-    const size_t folder = slash ? (size_t)(slash - capture) + 1 : 0;
-    char *list = malloc(strlen(capture) + sizeof LIST_SUFFIX);
-    if (!list)
-        return NULL;
-    strcpy(list, capture);
-    /* what follows the prefix of a capture file begins with _ and may have more of them */
-    for (char *end = strrchr(list + folder, '_'); end; end = strrchr(list + folder, '_')) {
-        strcpy(end, LIST_SUFFIX);
-        if (access(list, R_OK) == 0)
-            return list;
-        *end = '\0';
-    }
-    free(list);
-    return NULL;
-}
-
 void address_names_free(struct address_names *names)
 {
     if (!names)
         return;
-    for (uint32_t i = 0; i < names->count; i++) {
+    for (size_t i = 0; i < names->count; i++) {
         image_names_clear(&names->code[i]);
         image_names_clear(&names->data[i]);
     }
     free(names->code);
     free(names->data);
-    images_free(names->images);
+    module_lists_free(names->lists);
     free(names);
 }
 
 void address_names_print_refused(const struct address_names *names, FILE *out)
 {
     if (names)
-        images_print_refused(names->images, out);
+        module_lists_print_refused(names->lists, out);
 }
 
 /* Number of addresses in a sorted array that are at most `address`. */
@@ -152,8 +112,8 @@ void address_names_find(const struct address_names *names, uint64_t address,
                         struct address_name *name)
 {
     *name = (struct address_name){.symbol = NULL};
-    for (uint32_t i = 0; names && i < names->count && !name->symbol; i++) {
-        const struct image *image = images_get(names->images, i);
+    for (size_t i = 0; names && i < names->count && !name->symbol; i++) {
+        const struct image *image = module_lists_get(names->lists, i);
         if (address < image->memory_address || address - image->memory_address >= image->size)
             continue;
         /* images that were at the same addresses at different times have been moved apart */

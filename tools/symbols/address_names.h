@@ -1,9 +1,8 @@
-/* Symbols and source lines of a capture's addresses, from ELF files: those that the user names, or
- * those that a list of modules names, which `bustap exec` writes beside its captures. */
+/* Symbols and source lines of a capture's addresses. */
 #ifndef TOOLS_SYMBOLS_ADDRESS_NAMES_H
 #define TOOLS_SYMBOLS_ADDRESS_NAMES_H
 
-#include "formats/base/error.h"
+#include "tools/symbols/module_lists.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -17,15 +16,11 @@ struct address_name {
     uint32_t line;
 };
 
-/* Reads images given as "ELF" or "ELF@LOAD" (tools/symbols/image.h), and those of a list
- * (tools/symbols/image_list.h); NULL: none. 0 or a negative code. */
-int address_names_new(struct address_names **names, const char *const *images, unsigned count,
-                      const char *list, struct bt_error *error);
+/* Reads the names of the programs that a command knows; *names becomes NULL if it knows none. 0 or
+ * a negative code. */
+int address_names_new(struct address_names **names, const struct module_settings *settings,
+                      const struct module_captures *captures, struct bt_error *error);
 void address_names_free(struct address_names *names);
-
-/* The list of modules that is beside a file of a capture: its prefix and ".modules". NULL: there is
- * none, or no memory. The caller frees it. */
-char *address_names_list_beside(const char *capture);
 
 /* Prints one line for each debug file that is not used, with the reason. names may be NULL. */
 void address_names_print_refused(const struct address_names *names, FILE *out);

@@ -1,27 +1,20 @@
-/* The options -f, --image and --modules of a command: a filter that may name symbols. */
+/* Filters of a command that may name the symbols of the programs that it knows. */
 #ifndef TOOLS_SYMBOLS_FILTER_SYMBOLS_H
 #define TOOLS_SYMBOLS_FILTER_SYMBOLS_H
 
-#include "tools/symbols/symbol_addresses.h"
+#include "formats/record/expression.h"
+#include "tools/symbols/module_lists.h"
 
-/* All zero: none of the options. */
-struct filter_symbols {
-    const char *text; /* the argument of -f; NULL: none */
-    struct symbol_addresses *symbols;
-};
+/* Checks the argument of -f while the programs are not known yet, as filter_option_check. */
+int filter_symbols_check(const char *text, struct bt_error *error);
 
-/* Take the arguments of -f, --image and --modules, in any order. 0 or a negative code. */
-int filter_symbols_take(struct filter_symbols *filter, const char *text, struct bt_error *error);
-int filter_symbols_take_image(struct filter_symbols *filter, const char *specification,
-                              struct bt_error *error);
-int filter_symbols_take_list(struct filter_symbols *filter, const char *path,
-                             struct bt_error *error);
-
-/* Parses the filter once all options are taken; *expression is NULL without -f. Returns as
- * filter_option_parse. */
-int filter_symbols_parse(const struct filter_symbols *filter, struct expression **expression,
+/*
+ * Parses it once all options are taken; captures are those that will be read. Prints the place of a
+ * mistake to standard error unless silent. 0 and *expression, or a negative code.
+ */
+int filter_symbols_parse(struct expression **expression, const char *text,
+                         const struct module_settings *settings,
+                         const struct module_captures *captures, bool silent,
                          struct bt_error *error);
-
-void filter_symbols_clear(struct filter_symbols *filter);
 
 #endif

@@ -12,7 +12,7 @@ int image_list_read(struct images *images, const char *path, struct bt_error *er
     int result = 0;
     FILE *file = fopen(path, "re");
     if (!file)
-        return bt_fail_errno(error, "%s", path);
+        return bt_fail_errno(error, "cannot open the list of modules %s", path);
     for (unsigned number = 1; result == 0 && (length = getline(&line, &room, file)) > 0; number++) {
         line[strcspn(line, "\n")] = '\0';
         if (*line)

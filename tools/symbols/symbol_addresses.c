@@ -2,18 +2,18 @@
 
 #include "formats/base/suggestion.h"
 #include "tools/symbols/demangle.h"
-#include "tools/symbols/image_list.h"
 #include "tools/symbols/image_names.h"
-#include "tools/symbols/image_times.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct symbol_addresses {
-    struct images *images;
-    struct image_names *names; /* functions and variables of each image, once they are read */
-    uint32_t count;            /* of images in `names` */
+    const struct module_settings *settings;
+    const struct module_captures *captures;
+    struct module_lists *lists; /* NULL: not read */
+    struct image_names *names;  /* functions and variables of each image, once they are read */
+    size_t count;               /* of images in `names` */
     struct demangler *demangler;
 };
 
@@ -26,19 +26,17 @@ struct search {
     bool found;
 };
 
-struct symbol_addresses *symbol_addresses_new(struct bt_error *error)
+struct symbol_addresses *symbol_addresses_new(const struct module_settings *settings,
+                                              const struct module_captures *captures,
+                                              struct bt_error *error)
 {
     struct symbol_addresses *symbols = calloc(1, sizeof *symbols);
     if (!symbols) {
         bt_fail(error, BT_MEMORY, "no memory for symbols");
         return NULL;
     }
-    symbols->images = images_new(error);
-    if (!symbols->images) {
-        free(symbols);
-        return NULL;
-    }
-    images_allow_times(symbols->images);
+    symbols->settings = settings;
+    symbols->captures = captures;
     return symbols;
 }
 
@@ -46,39 +44,36 @@ void symbol_addresses_free(struct symbol_addresses *symbols)
 {
     if (!symbols)
         return;
-    for (uint32_t i = 0; i < 2 * symbols->count; i++)
+    for (size_t i = 0; i < 2 * symbols->count; i++)
         image_names_clear(&symbols->names[i]);
     free(symbols->names);
     demangler_free(symbols->demangler);
-    images_free(symbols->images);
+    module_lists_free(symbols->lists);
     free(symbols);
-}
-
-int symbol_addresses_add_list(struct symbol_addresses *symbols, const char *path,
-                              struct bt_error *error)
-{
-    return image_list_read(symbols->images, path, error);
-}
-
-int symbol_addresses_add_image(struct symbol_addresses *symbols, const char *specification,
-                               struct bt_error *error)
-{
-    return images_add(symbols->images, specification, error);
 }
 
 /* Reads all names, at the first search. 0 or a negative code. */
 static int read_names(struct symbol_addresses *symbols, struct bt_error *error)
 {
-    uint32_t count = images_count(symbols->images);
     if (symbols->names)
         return 0;
-    int result = images_separate(symbols->images, error);
-    symbols->names = calloc(2 * (size_t)count + 1, sizeof *symbols->names);
+    int result = symbols->lists ? 0
+                                : module_lists_new(&symbols->lists, symbols->settings,
+                                                   symbols->captures, error);
+    const size_t count = result == 0 ? module_lists_count(symbols->lists) : 0;
+    if (result < 0)
+        return result;
+    if (count == 0)
+        return bt_fail(
+            error, BT_USAGE,
+            "no program is known whose symbols these could be: beside the captures is no "
+            "list of modules, as bustap exec writes it");
+    symbols->names = calloc(2 * count, sizeof *symbols->names);
     symbols->demangler = demangler_new();
-    if (result == 0 && !symbols->names)
-        result = bt_fail(error, BT_MEMORY, "no memory for symbols");
-    for (uint32_t i = 0; i < count && result == 0; i++) {
-        const struct image *image = images_get(symbols->images, i);
+    if (!symbols->names)
+        return bt_fail(error, BT_MEMORY, "no memory for symbols");
+    for (size_t i = 0; i < count && result == 0; i++) {
+        const struct image *image = module_lists_get(symbols->lists, i);
         symbols->count = i + 1;
         result = image_names_read_routines(&symbols->names[2 * i], image, error);
         if (result == 0)
@@ -130,8 +125,8 @@ static int find_addresses(void *context, const char *name, struct interval_set *
         return result;
     struct search search = {.name = name, .demangler = symbols->demangler, .addresses = addresses};
     suggestion_begin(&search.suggestion, name);
-    for (uint32_t i = 0; i < 2 * symbols->count && result == 0; i++)
-        result = search_image(&search, &symbols->names[i], images_get(symbols->images, i / 2));
+    for (size_t i = 0; i < 2 * symbols->count && result == 0; i++)
+        result = search_image(&search, &symbols->names[i], module_lists_get(symbols->lists, i / 2));
     if (result < 0)
         return bt_fail(error, result, "no memory for symbols");
     if (search.found)

@@ -3,21 +3,19 @@
 #define TOOLS_SYMBOLS_SYMBOL_ADDRESSES_H
 
 #include "formats/record/expression.h"
+#include "tools/symbols/module_lists.h"
 
 struct symbol_addresses;
 
-/* NULL and *error: no memory. */
-struct symbol_addresses *symbol_addresses_new(struct bt_error *error);
+/* Of the programs that a command knows; settings and captures must outlive it. Their files are read
+ * at the first search. NULL and *error: no memory. */
+struct symbol_addresses *symbol_addresses_new(const struct module_settings *settings,
+                                              const struct module_captures *captures,
+                                              struct bt_error *error);
 void symbol_addresses_free(struct symbol_addresses *symbols);
 
-/* Adds the programs that a file of `bustap exec --modules` lists, or one, as images_add(). */
-int symbol_addresses_add_list(struct symbol_addresses *symbols, const char *path,
-                              struct bt_error *error);
-int symbol_addresses_add_image(struct symbol_addresses *symbols, const char *specification,
-                               struct bt_error *error);
-
 /*
- * For expression_parse, after the programs were added; valid as long as symbols. Finds functions
+ * For expression_parse; valid as long as symbols. Finds functions
  * and variables of any program by their name, by their C++ name without parameters, or by a pattern
  * with `*`. Symbols of a program that was in memory for some time only are found as if it always
  * was.

@@ -33,14 +33,14 @@ struct places {
     struct recent recent[RECENT];
 };
 
-int places_new(struct places **places, const char *const *images, unsigned count,
-               struct bt_error *error)
+int places_new(struct places **places, const struct module_settings *settings,
+               const struct module_captures *captures, struct bt_error *error)
 {
     *places = calloc(1, sizeof **places);
     if (!*places)
-        return bt_fail(error, BT_MEMORY, "no memory for the names of %u images", count);
-    int result = address_names_new(&(*places)->names, images, count, NULL, error);
-    if (result < 0) {
+        return bt_fail(error, BT_MEMORY, "no memory for names of addresses");
+    int result = address_names_new(&(*places)->names, settings, captures, error);
+    if (result < 0 || !(*places)->names) {
         places_free(*places);
         *places = NULL;
     }

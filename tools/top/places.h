@@ -11,10 +11,11 @@ struct places;
 #define PLACES_BITS    24u /* numbers are smaller than 2^24 */
 #define PLACES_UNKNOWN 0u  /* the number of what has no name */
 
-/* images: "ELF" or "ELF@LOAD" (tools/symbols/image.h), which must outlive the result. 0 or a
- * negative code. */
-int places_new(struct places **places, const char *const *images, unsigned count,
-               struct bt_error *error);
+/* Of the programs that a command knows; *places becomes NULL if it knows none. 0 or a negative
+ * code.
+ */
+int places_new(struct places **places, const struct module_settings *settings,
+               const struct module_captures *captures, struct bt_error *error);
 void places_free(struct places *places);
 
 /* Prints one line for each debug file that is not used, with the reason. */

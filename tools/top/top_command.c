@@ -14,7 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define IMAGES_MAX      256u
 #define ROWS_DEFAULT    20u
 #define ENTRIES_DEFAULT 100000u
 #define ENTRIES_MAX     (UINT64_C(1) << 29)
@@ -31,9 +30,6 @@ struct top_request {
     bool csv, json, follow;
     const char *prefix; /* of a running capture, which is followed; NULL: files are read */
     int64_t interval_ns;
-    const char *images[IMAGES_MAX];
-    char *listed[IMAGES_MAX]; /* those of them that are freed at the end */
-    unsigned image_count, listed_count;
     struct record_input_settings input;
 };
 
@@ -78,47 +74,6 @@ static int take_approximate(void *settings, const char *argument, struct bt_erro
     return 0;
 }
 
-static int add_image(struct top_request *request, const char *image, struct bt_error *error)
-{
-    if (request->image_count == IMAGES_MAX)
-        return bt_fail(error, BT_USAGE, "more than %u images", IMAGES_MAX);
-    request->images[request->image_count++] = image;
-    return 0;
-}
-
-static int take_image(void *settings, const char *argument, struct bt_error *error)
-{
-    return add_image(settings, argument, error);
-}
-
-/* Adds the images that `bustap exec --modules` has listed in a file. */
-static int take_modules(void *settings, const char *argument, struct bt_error *error)
-{
-    struct top_request *request = settings;
-    char *line = NULL;
-    size_t room = 0;
-    int result = 0;
-    FILE *file = fopen(argument, "re");
-    if (!file)
-        return bt_fail_errno(error, "cannot open %.200s", argument);
-    while (result == 0 && getline(&line, &room, file) > 0) {
-        line[strcspn(line, "\n")] = '\0';
-        if (!*line)
-            continue;
-        result = add_image(request, line, error);
-        if (result < 0)
-            break;
-        request->listed[request->listed_count++] = line;
-        line = NULL;
-        room = 0;
-    }
-    if (result == 0 && ferror(file))
-        result = bt_fail_errno(error, "cannot read %.200s", argument);
-    free(line);
-    fclose(file);
-    return result;
-}
-
 static const struct option_row top_options[] = {
     {OPTION_CALL, 0, "by",
      "LIST , address line page instruction processor type symbol function source",
@@ -133,10 +88,7 @@ static const struct option_row top_options[] = {
      "count in bounded memory, with errors of at most 1/ENTRIES of all", 0, take_approximate},
     {OPTION_BYTES, 0, "max-memory", "SIZE", "the same, with the entries that fit into this memory",
      offsetof(struct top_request, memory), NULL},
-    {OPTION_CALL, 0, "image", "ELF[@LOAD]", "name addresses by the symbols of this program", 0,
-     take_image},
-    {OPTION_CALL, 0, "modules", "FILE", "the same for the programs that bustap exec has listed", 0,
-     take_modules},
+    MODULE_OPTIONS(struct top_request, input.modules),
     {OPTION_FLAG, 0, "follow", NULL, "show what is counted while it is counted",
      offsetof(struct top_request, follow), NULL},
     {OPTION_DURATION, 0, "interval", "TIME",
@@ -287,14 +239,35 @@ static int run_once(struct top_request *request, const struct invocation *call,
     return result < 0 ? result : status;
 }
 
+/* Reads the names of the programs that are known. They are optional unless a field needs them. */
+static int find_places(struct top_request *request, const struct invocation *call,
+                       struct bt_error *error)
+{
+    const struct module_settings *modules = &request->input.modules;
+    const struct module_captures captures = {call->arguments, call->count};
+    const bool needed = top_key_needs_names(&request->key);
+    int result = places_new(&request->key.places, modules, &captures, error);
+    if (result < 0 && !needed && !module_settings_given(modules)) {
+        fprintf(stderr, "bustap: addresses have no names: %s\n", error->message);
+        result = 0;
+    }
+    if (result < 0)
+        return result;
+    if (request->key.places)
+        places_print_refused(request->key.places, stderr);
+    if (needed && !request->key.places)
+        return bt_fail(error, BT_USAGE,
+                       "symbol, function and source need the program: beside the capture is no "
+                       "list of modules, as bustap exec writes it; name it with --modules FILE, or "
+                       "the program with --image ELF[@LOAD]");
+    return 0;
+}
+
 static int run(struct top_request *request, const struct invocation *call, struct bt_error *error)
 {
-    if (request->image_count > 0) {
-        int result = places_new(&request->key.places, request->images, request->image_count, error);
-        if (result < 0)
-            return result;
-        places_print_refused(request->key.places, stderr);
-    }
+    int result = find_places(request, call, error);
+    if (result < 0)
+        return result;
     struct top_study *study = top_study_new(
         &(struct top_study_settings){
             .key = request->key, .entries = request->entries, .rates = request->follow},
@@ -366,10 +339,6 @@ static int check(struct top_request *request, const struct invocation *call, str
         request->interval_ns = SECOND_NS;
     if (request->follow && request->interval_ns < INTERVAL_MIN_NS)
         return bt_fail(error, BT_USAGE, "--interval: at least 10ms");
-    if (top_key_needs_names(key) && request->image_count == 0)
-        return bt_fail(error, BT_USAGE,
-                       "symbol, function and source need the program: --image ELF[@LOAD], or "
-                       "--modules with the file that bustap exec --modules has written");
     if (input_trace_check(&request->input.trace, error) < 0)
         return error->code;
     return top_key_pack(key, error);
@@ -392,9 +361,6 @@ static int top_main(struct invocation *call)
         if (!request.follow) /* another thread may still use them */
             places_free(request.key.places);
     }
-    for (unsigned i = 0; i < request.listed_count; i++)
-        if (!request.follow)
-            free(request.listed[i]);
     return status;
 }
 

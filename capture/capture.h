@@ -7,6 +7,7 @@
 #ifndef CAPTURE_CAPTURE_H
 #define CAPTURE_CAPTURE_H
 
+#include "capture/file_command.h"
 #include "capture/trigger_source.h"
 #include "formats/capture/capture_file.h"
 #include "formats/record/source.h"
@@ -46,7 +47,9 @@ struct capture_settings {
     bool wait_for_room; /* a full disk: drop records and count them at stage "disk" until there is
                            room; otherwise the capture ends */
     struct trigger_settings trigger; /* files hold windows around matches; a stop at a match */
-    bool names;                      /* keep names of complete files for capture_take_name */
+    struct file_command *on_file; /* runs for each complete file, and outlives the capture; NULL: no
+                                     command */
+    bool names;                   /* keep names of complete files for capture_take_name */
 };
 
 /* Settings with every default. */
@@ -71,10 +74,12 @@ struct capture_status {
     char filter[sizeof((struct capture_info *)NULL)->filter];             /* empty: none */
     char board_filter[sizeof((struct capture_info *)NULL)->board_filter]; /* with host_filters: the
                                                      part that the board applies; empty: none */
-    bool selects;                  /* files hold the windows of a trigger, or snapshots */
-    struct trigger_counts trigger; /* with a trigger or a stop at a match */
-    uint64_t snapshots;            /* number of those whose file is complete */
-    char snapshot_file[4096];      /* path of the last of these files */
+    bool selects;                       /* files hold the windows of a trigger, or snapshots */
+    struct trigger_counts trigger;      /* with a trigger or a stop at a match */
+    uint64_t snapshots;                 /* number of those whose file is complete */
+    char snapshot_file[4096];           /* path of the last of these files */
+    bool runs_command;                  /* for each complete file: */
+    struct file_command_counts command; /* of all captures that share the command */
     struct source_totals source;
     uint64_t gaps;        /* times that the board was disconnected or silent */
     int64_t gap_ns;       /* total length of those that have ended */

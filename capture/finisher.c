@@ -4,6 +4,7 @@
 #include "formats/base/thread.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define WAITING_MAX 8u
@@ -82,6 +83,18 @@ static void publish(struct capture *capture, const struct finished_file *file)
     pthread_mutex_unlock(&capture->mutex);
 }
 
+static void run_command(struct capture *capture, const struct finished_file *file)
+{
+    char path[FILE_SET_PATH_BYTES];
+    file_set_path(capture->files, &file->name, false, path, sizeof path);
+    const struct file_command_file complete = {.path = path,
+                                               .prefix_bytes = strlen(capture->settings.prefix),
+                                               .records = file->records,
+                                               .lost = file->lost,
+                                               .reason = file->reason};
+    file_command_put(capture->settings.on_file, &complete);
+}
+
 static void finish(struct finisher *finisher, const struct finished_file *file)
 {
     struct capture *capture = finisher->capture;
@@ -97,6 +110,8 @@ static void finish(struct finisher *finisher, const struct finished_file *file)
     if (turn_ring(finisher, &complete, &error) < 0)
         pipeline_fail(capture, &error);
     publish(capture, file);
+    if (capture->settings.on_file)
+        run_command(capture, file);
     if (!capture->settings.names)
         return;
     pthread_mutex_lock(&finisher->mutex);

@@ -15,6 +15,8 @@ struct finished_file {
     struct file_name name;
     int descriptor;
     uint64_t snapshots; /* that many snapshots are complete with it */
+    uint64_t records, lost;
+    const char *reason; /* why it was closed */
 };
 
 /* Passes on a file, with its descriptor. Blocks while many files are waiting. */

@@ -12,6 +12,9 @@ void capture_get_status(struct capture *capture, struct capture_status *status)
     *status = capture->status;
     int64_t until = capture->ended ? capture->ended_monotonic_ns : clock_monotonic_ns();
     pthread_mutex_unlock(&capture->mutex);
+    status->runs_command = capture->settings.on_file != NULL;
+    if (status->runs_command)
+        status->command = file_command_counts(capture->settings.on_file);
     status->elapsed_ns = until - capture->started_monotonic_ns;
     status->queue_fill = (uint32_t)fill;
     status->queue_size = (uint32_t)queue_size(capture->queue);

@@ -87,6 +87,16 @@ static void put_trigger(struct json_put *json, const struct capture_status *stat
     json_put_object_end(json);
 }
 
+static void put_command(struct json_put *json, const struct file_command_counts *command)
+{
+    json_object(json, "exec_on_file");
+    json_count(json, "run", command->run);
+    json_count(json, "failed", command->failed);
+    json_count(json, "skipped", command->skipped);
+    json_count(json, "waiting", command->waiting);
+    json_put_object_end(json);
+}
+
 static const char *state_name(const struct capture_status *status)
 {
     if (status->running)
@@ -119,6 +129,8 @@ void status_json_put(struct json_put *json, const struct capture_status *status)
     }
     if (status->selects || status->trigger.stopped)
         put_trigger(json, status);
+    if (status->runs_command)
+        put_command(json, &status->command);
     json_text_or_null(json, "absent", status->absent.code ? status->absent.message : "");
     put_filter(json, status);
     put_source(json, &status->source);

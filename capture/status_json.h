@@ -10,7 +10,8 @@
  * of a thread's turn) and switches (how often the turn went to another thread), of a capture with a
  * trigger, a ring or a stop at a match trigger {matches, windows, outside (records in no window),
  * short_windows, stopped, stop_index and stop_tick (if stopped), snapshots (complete ones),
- * snapshot_file (of the last one, or null)}, absent (why the board is missing, or null), filter
+ * snapshot_file (of the last one, or null)}, with a command for complete files exec_on_file {run,
+ * failed, skipped, waiting} (numbers of files), absent (why the board is missing, or null), filter
  * {expression, board (the part that the board applies), host (whether the host removes what the
  * board cannot exclude)} (null: no filter), source {known, seen, accepted, filtered, removed (of
  * those filtered: by the host), above_4gib, undecoded, lost_bus}, clock_hz, last_tick, file (null

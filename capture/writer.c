@@ -23,6 +23,7 @@ struct writer {
     struct capture_writer *file;
     struct trigger_window window;         /* of the open file */
     uint64_t snapshots;                   /* complete with the next file that is closed */
+    struct finished_file closed;          /* the open file after its closing member */
     bool has_data;                        /* the open file holds a data member */
     uint64_t closed_bytes;                /* of the files before */
     uint64_t index;                       /* after the last record or loss that was written */
@@ -95,8 +96,26 @@ static struct capture_window window_of(const struct trigger_window *window)
                                    .last_tick = window->last_tick};
 }
 
+/* Describes the closed file for the finisher. */
+static struct finished_file describe(const struct writer *writer,
+                                     const struct capture_totals *totals)
+{
+    struct finished_file file = {.name = writer->name,
+                                 .descriptor = writer->descriptor,
+                                 .snapshots = writer->snapshots,
+                                 .records = totals->file_records,
+                                 .reason = capture_end_name(totals->end)};
+    if (totals->end == CAPTURE_END_ROTATED && totals->window.kind == CAPTURE_WINDOW_MATCHES)
+        file.reason = "match";
+    else if (totals->end == CAPTURE_END_ROTATED && totals->window.kind == CAPTURE_WINDOW_SNAPSHOT)
+        file.reason = "snapshot";
+    for (int stage = 0; stage < LOSS_STAGES; stage++)
+        file.lost += totals->file_lost[stage];
+    return file;
+}
+
 /* Writes the closing member of the open file. 0, or a negative code with the file as it was. */
-static int put_closing(const struct writer *writer, enum capture_end end, struct bt_error *error)
+static int put_closing(struct writer *writer, enum capture_end end, struct bt_error *error)
 {
     struct capture_totals totals = writer->totals;
     totals.end = end;
@@ -106,8 +125,10 @@ static int put_closing(const struct writer *writer, enum capture_end end, struct
     int result = capture_writer_close(writer->file, &totals, error);
     if (result == BT_FULL) {
         file_set_release_reserve(writer->capture->files);
-        result = capture_writer_close(writer->file, &again, error);
+        totals = again;
+        result = capture_writer_close(writer->file, &totals, error);
     }
+    writer->closed = describe(writer, &totals);
     return result;
 }
 
@@ -118,10 +139,8 @@ static void pass_to_finisher(struct writer *writer, bool closed)
     writer->closed_bytes += capture_writer_bytes(writer->file);
     capture_writer_free(writer->file);
     writer->file = NULL;
-    const struct finished_file finished = {
-        .name = writer->name, .descriptor = writer->descriptor, .snapshots = writer->snapshots};
     if (closed)
-        finisher_put(writer->capture->finisher, &finished);
+        finisher_put(writer->capture->finisher, &writer->closed);
     else
         close(writer->descriptor);
     writer->descriptor = -1;
@@ -177,7 +196,7 @@ static void refuse(struct writer *writer, int code, const struct bt_error *error
 }
 
 /* In a stream the closing member of the previous file comes first. */
-static int change_within_stream(struct writer *writer, const struct writer *before,
+static int change_within_stream(struct writer *writer, struct writer *before,
                                 struct bt_error *error)
 {
     int result = put_closing(before, CAPTURE_END_ROTATED, error);
@@ -194,7 +213,7 @@ static int change_within_stream(struct writer *writer, const struct writer *befo
 /* Opens the next file, then closes the previous one, whose state is in before. In this order, a
  * failure to open is recorded in the closing member of the previous file. 0, or a negative code; if
  * the capture waits for room, the previous file then stays open. */
-static int change_files(struct writer *writer, const struct writer *before, struct bt_error *error)
+static int change_files(struct writer *writer, struct writer *before, struct bt_error *error)
 {
     if (writer->stream)
         return change_within_stream(writer, before, error);

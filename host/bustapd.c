@@ -29,6 +29,7 @@
 #define CONFIGURATION_DEFAULT "/etc/bustap/bustapd.conf"
 #define CLIENT_TURN_MS        60000
 #define NOTICE_RETRY_MS       200
+#define COMMANDS_MS           50  /* interval of checks whether commands have ended */
 #define LAST_WORDS_MS         500 /* time for the log's reader to take the last lines */
 
 struct arguments {
@@ -46,7 +47,9 @@ struct bustapd {
     struct signal_guard *signals;
     int wake;
     bool stopping;
-    int watchdog_ms; /* interval of notices to the supervisor; -1: none */
+    bool waiting;           /* for commands of complete files */
+    int64_t commands_until; /* clock_monotonic_ms; when stopping: then they are left */
+    int watchdog_ms;        /* interval of notices to the supervisor; -1: none */
     int64_t next_notice_ms;
     char status_sent[160]; /* the last notice about captures */
     bool ready_sent, stopping_sent;
@@ -208,6 +211,7 @@ static void obey_signals(struct bustapd *daemon)
         service_rotate_all(daemon->service);
     if (!daemon->stopping && signal_guard_stops(daemon->signals)) {
         daemon->stopping = true;
+        daemon->commands_until = clock_monotonic_ms() + daemon->config->stop_ms / 4 * 3;
         daemon->stopping_sent = notices_send("STOPPING=1");
         service_stop_all(daemon->service);
     }
@@ -257,14 +261,30 @@ static void notify_supervisor(struct bustapd *daemon, int *timeout_ms)
         *timeout_ms = NOTICE_RETRY_MS;
 }
 
-/* Runs until a signal requests the end and every capture has stopped. Only poll waits here. */
+/* Whether a signal has requested the end, every capture has stopped, and the commands of all files
+ * have ended, or take too long. */
+static bool is_over(struct bustapd *daemon)
+{
+    if (!daemon->stopping || !service_is_quiet(daemon->service))
+        return false;
+    uint64_t left = service_commands_left(daemon->service);
+    if (left > 0 && !daemon->waiting)
+        journal_write(&daemon->journal, JOURNAL_INFO, "waiting for exec-on-file: %llu left",
+                      (unsigned long long)left);
+    daemon->waiting = left > 0;
+    return left == 0 || clock_monotonic_ms() >= daemon->commands_until;
+}
+
+/* Runs until everything is over. Only poll waits here. */
 static int serve(struct bustapd *daemon, struct bt_error *error)
 {
-    while (!(daemon->stopping && service_is_quiet(daemon->service))) {
+    while (!is_over(daemon)) {
         struct pollfd polls[1 + CONTROL_POLLS] = {{.fd = daemon->wake, .events = POLLIN}};
         int timeout_ms = -1;
         notify_supervisor(daemon, &timeout_ms);
         size_t count = 1 + control_polls(daemon->control, polls + 1, &timeout_ms);
+        if (daemon->waiting && (timeout_ms < 0 || timeout_ms > COMMANDS_MS))
+            timeout_ms = COMMANDS_MS;
         uint64_t woken;
         if (poll(polls, (nfds_t)count, timeout_ms) < 0 && errno != EINTR)
             return bt_fail_errno(error, "cannot wait for clients");
@@ -298,7 +318,7 @@ static int check(const struct arguments *arguments, struct bt_error *error)
     struct config *config;
     int result = config_read(&config, path, error);
     if (result == 0)
-        result = config_check_boards(config, path, error);
+        result = config_check_machine(config, path, error);
     if (result == 0) {
         print_doubts(config);
         printf("%s: %zu capture%s, no errors\n", PRINTABLE(path), config->count,

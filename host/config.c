@@ -141,6 +141,12 @@ static int set_ring(struct config_capture *capture, const char *value, struct bt
     return quantity_bytes(&capture->settings.trigger.ring_bytes, value, error);
 }
 
+static int set_exec_on_file(struct config_capture *capture, const char *value,
+                            struct bt_error *error)
+{
+    return copy_text(capture->exec_on_file, sizeof capture->exec_on_file, value, error);
+}
+
 /* The index of value in a list of words that ends with NULL, or BT_USAGE. */
 static int set_word(const char *value, const char *const *words, struct bt_error *error)
 {
@@ -227,6 +233,7 @@ static const struct config_key capture_keys[] = {
     {"post", set_post, false},
     {"stop-on", set_stop_on, false},
     {"ring", set_ring, false},
+    {"exec-on-file", set_exec_on_file, false},
 };
 #define CAPTURE_KEYS (sizeof capture_keys / sizeof *capture_keys)
 
@@ -478,12 +485,15 @@ out:
     return result;
 }
 
-int config_check_boards(const struct config *config, const char *name, struct bt_error *error)
+int config_check_machine(const struct config *config, const char *name, struct bt_error *error)
 {
     for (size_t i = 0; i < config->count; i++) {
         const struct config_capture *capture = &config->captures[i];
         if (boards_check(capture->board, error) < 0)
             return bt_fail_within(error, "%s:%u: [capture %s]", name, capture->line, capture->name);
+        if (capture->exec_on_file[0] && file_command_check(capture->exec_on_file, error) < 0)
+            return bt_fail_within(error, "%s:%u: [capture %s]: exec-on-file", name, capture->line,
+                                  capture->name);
     }
     return 0;
 }

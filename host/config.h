@@ -17,9 +17,10 @@
 /* One [capture NAME] section. */
 struct config_capture {
     char name[CONFIG_NAME_BYTES];
-    char board[CONFIG_BOARD_BYTES];  /* a board specification, driver/boards.h */
-    char filter[256];                /* a valid expression; empty: none */
-    struct session_settings session; /* filter_text is NULL: use filter above */
+    char board[CONFIG_BOARD_BYTES];        /* a board specification, driver/boards.h */
+    char filter[256];                      /* a valid expression; empty: none */
+    char exec_on_file[FILE_COMMAND_BYTES]; /* a command for each complete file; empty: none */
+    struct session_settings session;       /* filter_text is NULL: use filter above */
     struct capture_settings settings;
     bool automatic;   /* starts with the daemon */
     int64_t retry_ns; /* retry interval while the board is missing; never 0 */
@@ -44,11 +45,11 @@ int config_parse(struct config **config, const char *name, const char *text, siz
 int config_read(struct config **config, const char *path, struct bt_error *error);
 
 /*
- * Whether every board specification is valid (no board is opened): 0, or BT_USAGE for the first
- * that is not. config_read() does not check them, so that one invalid board does not stop other
- * captures.
+ * Whether every board specification is valid (no board is opened), and every command can be found:
+ * 0, or BT_USAGE for the first that is not. config_read() does not check them, so that one invalid
+ * board does not stop other captures.
  */
-int config_check_boards(const struct config *config, const char *name, struct bt_error *error);
+int config_check_machine(const struct config *config, const char *name, struct bt_error *error);
 
 /* NULL is allowed. */
 void config_free(struct config *config);

@@ -19,6 +19,7 @@
 struct runner {
     const struct config_capture *settings;
     const struct journal *journal;
+    struct file_command *command; /* for complete files; NULL: none */
     int wake;
     pthread_t thread;
     pthread_mutex_t mutex; /* everything below */
@@ -247,13 +248,15 @@ static void attempt(struct runner *runner)
 {
     const struct config_capture *settings = runner->settings;
     struct session_settings session = settings->session;
+    struct capture_settings capture_settings = settings->settings;
+    capture_settings.on_file = runner->command;
     session.filter_text = settings->filter;
     struct bt_error error = {0};
     runner->again = false;
     set_state(runner, RUNNER_STARTING);
     pthread_mutex_unlock(&runner->mutex);
     struct capture *capture =
-        board_capture_new(settings->board, &session, &settings->settings, &error);
+        board_capture_new(settings->board, &session, &capture_settings, &error);
     pthread_mutex_lock(&runner->mutex);
     if (!capture) {
         fail(runner, &error);
@@ -282,6 +285,29 @@ static void *run(void *context)
     return NULL;
 }
 
+static void tell_command(void *context, const char *sentence)
+{
+    const struct runner *runner = context;
+    journal_write(runner->journal, JOURNAL_WARNING, "capture %s: %s", runner->settings->name,
+                  sentence);
+}
+
+/* A command that cannot be found now is reported; the capture runs. */
+static int make_command(struct runner *runner, struct bt_error *error)
+{
+    const char *text = runner->settings->exec_on_file;
+    const struct file_command_settings settings = {
+        .command = text, .report = tell_command, .context = runner};
+    struct bt_error missing;
+    if (!text[0])
+        return 0;
+    if (file_command_check(text, &missing) < 0)
+        journal_write(runner->journal, JOURNAL_WARNING, "capture %s: exec-on-file: %s",
+                      runner->settings->name, missing.message);
+    runner->command = file_command_new(&settings, error);
+    return runner->command ? 0 : error->code;
+}
+
 struct runner *runner_new(const struct config_capture *settings, const struct journal *journal,
                           int wake, struct bt_error *error)
 {
@@ -295,6 +321,10 @@ struct runner *runner_new(const struct config_capture *settings, const struct jo
     runner->wake = wake;
     runner->wanted = settings->automatic;
     runner->state = settings->automatic ? RUNNER_STARTING : RUNNER_STOPPED;
+    if (make_command(runner, error) < 0) {
+        free(runner);
+        return NULL;
+    }
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -305,6 +335,7 @@ struct runner *runner_new(const struct config_capture *settings, const struct jo
         bt_fail(error, BT_MEMORY, "cannot start a thread for capture %s", settings->name);
         pthread_cond_destroy(&runner->changed);
         pthread_mutex_destroy(&runner->mutex);
+        file_command_free(runner->command);
         free(runner);
         return NULL;
     }
@@ -321,6 +352,7 @@ void runner_free(struct runner *runner)
     pthread_cond_broadcast(&runner->changed);
     pthread_mutex_unlock(&runner->mutex);
     pthread_join(runner->thread, NULL);
+    file_command_free(runner->command);
     pthread_cond_destroy(&runner->changed);
     pthread_mutex_destroy(&runner->mutex);
     free(runner);
@@ -415,6 +447,11 @@ bool runner_snapshot_pending(struct runner *runner)
     return pending;
 }
 
+uint64_t runner_commands_left(struct runner *runner)
+{
+    return runner->command ? file_command_counts(runner->command).waiting : 0;
+}
+
 enum runner_state runner_state(struct runner *runner)
 {
     pthread_mutex_lock(&runner->mutex);
@@ -436,6 +473,8 @@ void runner_report(struct runner *runner, struct runner_report *report)
         capture_get_status(runner->capture, &report->status);
     else if (runner->has_status)
         report->status = runner->status;
+    if (runner->command) /* it may run after the capture's end */
+        report->status.command = file_command_counts(runner->command);
     pthread_mutex_unlock(&runner->mutex);
 }
 

@@ -40,7 +40,8 @@ struct runner_report {
 struct runner *runner_new(const struct config_capture *settings, const struct journal *journal,
                           int wake, struct bt_error *error);
 
-/* Stops the capture, waits for its files to be complete, frees. NULL is allowed. */
+/* Stops the capture, waits for its files to be complete, leaves their commands, frees. NULL is
+ * allowed. */
 void runner_free(struct runner *runner);
 
 /* Any thread; they return at once. */
@@ -56,6 +57,9 @@ int runner_snapshot(struct runner *runner, struct bt_error *error);
 /* Whether the capture runs, and the snapshot's file is not complete yet; for at most half a minute.
  * The eventfd is written at the end. */
 bool runner_snapshot_pending(struct runner *runner);
+
+/* The number of complete files whose command has not ended. */
+uint64_t runner_commands_left(struct runner *runner);
 
 enum runner_state runner_state(struct runner *runner);
 void runner_report(struct runner *runner, struct runner_report *report);

@@ -87,6 +87,14 @@ bool service_is_quiet(struct service *service)
     return true;
 }
 
+uint64_t service_commands_left(struct service *service)
+{
+    uint64_t left = 0;
+    for (size_t i = 0; i < service->count; i++)
+        left += runner_commands_left(service->runners[i]);
+    return left;
+}
+
 void service_summary(struct service *service, char *text, size_t size)
 {
     unsigned counts[RUNNER_STATES] = {0};

@@ -39,6 +39,9 @@ void service_stop_all(struct service *service);
 /* Whether no capture runs or will run. */
 bool service_is_quiet(struct service *service);
 
+/* The number of complete files whose command has not ended. */
+uint64_t service_commands_left(struct service *service);
+
 /* "2 captures: 1 running, 1 waiting" */
 void service_summary(struct service *service, char *text, size_t size);
 

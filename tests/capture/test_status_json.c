@@ -107,9 +107,31 @@ static void test_complete(void)
     CU_ASSERT_FALSE(status_json_complete(&status));
 }
 
-static const struct test_case cases[] = {{"of a capture that runs", test_running},
-                                         {"of a capture that failed", test_failed},
-                                         {"of names that are not UTF-8", test_octets},
-                                         {"complete captures", test_complete},
-                                         {NULL, NULL}};
+static void test_parts(void)
+{
+    struct capture_status status = example();
+    char *text = text_of(&status);
+    CU_ASSERT_PTR_NULL(strstr(text, "\"trigger\""));
+    CU_ASSERT_PTR_NULL(strstr(text, "\"exec_on_file\""));
+    free(text);
+    status.selects = true;
+    status.trigger = (struct trigger_counts){.matches = 3, .windows = 2, .outside = 1};
+    status.runs_command = true;
+    status.command = (struct file_command_counts){4, 3, 2, 1};
+    text = text_of(&status);
+    has(text, "\"trigger\":{\"matches\":3,\"windows\":2,\"outside\":1,\"short_windows\":0,"
+              "\"stopped\":false,\"snapshots\":0,\"snapshot_file\":null}");
+    has(text, "\"exec_on_file\":{\"run\":4,\"failed\":3,\"skipped\":2,\"waiting\":1}");
+    free(text);
+    status.snapshots = 1;
+    strcpy(status.snapshot_file, "out/a");
+    text = text_of(&status);
+    has(text, "\"snapshots\":1,\"snapshot_file\":\"out/a\"}");
+    free(text);
+}
+
+static const struct test_case cases[] = {
+    {"of a capture that runs", test_running},  {"of triggers and commands", test_parts},
+    {"of a capture that failed", test_failed}, {"of names that are not UTF-8", test_octets},
+    {"complete captures", test_complete},      {NULL, NULL}};
 TEST_SUITE(status_json, cases)

@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -43,12 +44,13 @@ enum kind {
     CLOSE,
     MEMORY,
     THREAD,
+    SPAWN,
     KINDS
 };
 
 static const char *const kind_names[KINDS] = {"read",   "write",  "open",     "create",   "link",
                                               "rename", "unlink", "truncate", "allocate", "sync",
-                                              "close",  "memory", "thread"};
+                                              "close",  "memory", "thread",   "spawn"};
 
 enum { EFFECT_SHORT = -1, EFFECT_KILL = -2 }; /* positive effects are errno values */
 
@@ -324,6 +326,14 @@ WRAP(int, pthread_create, pthread_t *thread, const pthread_attr_t *attributes, v
      void *argument)
 {
     return fails(THREAD) ? EAGAIN : __real_pthread_create(thread, attributes, run, argument);
+}
+
+WRAP(int, posix_spawnp, pid_t *process, const char *file, const posix_spawn_file_actions_t *actions,
+     const posix_spawnattr_t *attributes, char *const arguments[], char *const environment[])
+{
+    return fails(SPAWN)
+               ? errno
+               : __real_posix_spawnp(process, file, actions, attributes, arguments, environment);
 }
 
 /* The compressors' own memory: their libraries do not call the wrapped functions. They answer their

@@ -12,7 +12,9 @@
 #include "tools/common/filter_option.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,6 +27,7 @@ struct capture_options {
     struct capture_settings capture; /* first: capture_options.h */
     const char *board;
     struct session_settings session;
+    const char *command; /* of --exec-on-file; NULL: none */
     bool print_names, json, quiet;
 };
 
@@ -108,6 +111,7 @@ static const struct option_row capture_rows[] = {
     {OPTION_CALL, 0, "reconnect", "TIME forever never",
      "how long to wait for a disconnected board: a time, never or forever (the default)", 0,
      take_reconnect},
+    CAPTURE_COMMAND_OPTION(struct capture_options),
     {OPTION_FLAG, 0, "print-names", NULL, "print the name of each file when it is complete",
      OPTION(print_names), NULL},
     {OPTION_FLAG, 0, "json", NULL, "print the summary as one JSON object", OPTION(json), NULL},
@@ -123,15 +127,20 @@ struct capture_run {
     struct capture_report report; /* on standard error */
     struct line_queue *output;    /* standard output; standard error if the capture goes there */
     struct capture *capture;
+    struct file_command *command; /* NULL: none */
+    atomic_bool complete;         /* the files are */
 };
 
 /* Runs in the signal guard's thread, which is never blocked by the other threads. */
 static void end_at_once(void *context, int number)
 {
     struct capture_run *run = context;
-    static const char words[] =
+    static const char file_left[] =
         "\r\033[Kbustap: stopped immediately; the current file has no closing block, "
         "'bustap recover' adds it\n";
+    static const char command_left[] = "\r\033[Kbustap: stopped; all files are complete, but "
+                                       "--exec-on-file was not finished for all of them\n";
+    const char *words = atomic_load(&run->complete) ? command_left : file_left;
     const char *line = run->report.wanted ? words : strchr(words, 'b');
     line_queue_put(run->report.lines, line, strlen(line));
     line_queue_wait(run->report.lines, LAST_WORDS_MS);
@@ -188,6 +197,22 @@ static void follow(struct capture_run *run)
     capture_report_clear(&run->report);
 }
 
+/* Waits until the command of --exec-on-file was run for all files. A signal ends the wait, and the
+ * process if another one has ended the capture. */
+static void wait_for_command(struct capture_run *run)
+{
+    atomic_store(&run->complete, true);
+    bool stopped = signal_guard_stops(run->signals);
+    if (!run->command || file_command_wait(run->command, POLL_MS))
+        return;
+    capture_report_say(&run->report,
+                       "waiting for --exec-on-file: %" PRIu64 " left; a signal ends this",
+                       file_command_counts(run->command).waiting);
+    while (!file_command_wait(run->command, POLL_MS) && signal_guard_stops(run->signals) == stopped)
+        if (run->options->print_names)
+            print_names(run);
+}
+
 static int worse(int a, int b)
 {
     return a > b ? a : b;
@@ -224,6 +249,8 @@ static int conclude(struct capture_run *run)
     capture_get_status(run->capture, &status);
     struct bt_error error;
     int exit_status = status_json_complete(&status) ? 0 : STATUS_DATA;
+    if (status.command.failed || status.command.skipped || status.command.waiting)
+        exit_status = worse(exit_status, STATUS_IO);
     if (status.error.code)
         exit_status = worse(exit_status, capture_report_failure(&run->report, &status.error));
     if (!run->options->quiet)
@@ -256,12 +283,15 @@ static int begin(struct capture_run *run, struct bt_error *error)
     return run->signals ? 0 : error->code;
 }
 
-static int run_capture(const struct capture_options *options)
+static int run_capture(struct capture_options *options)
 {
     struct capture_run run = {.options = options};
     struct bt_error error = {0};
     int status = 0;
     int result = begin(&run, &error);
+    if (result == 0)
+        result = capture_option_start_command(&run.command, options->command, &run.report, &error);
+    options->capture.on_file = run.command;
     if (result == 0) {
         run.capture =
             board_capture_new(options->board, &options->session, &options->capture, &error);
@@ -271,9 +301,11 @@ static int run_capture(const struct capture_options *options)
         status = command_failure(&error);
     } else {
         follow(&run);
+        wait_for_command(&run);
         status = conclude(&run);
         capture_free(run.capture);
     }
+    file_command_free(run.command);
     signal_guard_free(run.signals);
     line_queue_free(run.output, 0);
     capture_report_end(&run.report, LAST_WORDS_MS);
@@ -284,6 +316,7 @@ static int capture_main(struct invocation *call)
 {
     struct capture_options options = {.capture = capture_settings_default(),
                                       .session = session_settings_default()};
+    struct bt_error error;
     int status;
     if (!command_options(call, &options, &status))
         return status;
@@ -299,10 +332,14 @@ static int capture_main(struct invocation *call)
     if (stream_output_is_named(options.capture.prefix)) {
         if (options.print_names)
             return command_usage(call, "--print-names needs a prefix: a stream has no names");
+        if (options.command)
+            return command_usage(call, "--exec-on-file needs a prefix: a stream has no files");
         if (isatty(STDOUT_FILENO))
             return command_usage(call, "a capture is not written to a terminal: redirect it to a "
                                        "file or a pipe, such as '| bustap dump -'");
     }
+    if (options.command && file_command_check(options.command, &error) < 0)
+        return command_usage(call, "--exec-on-file: %s", error.message);
     return run_capture(&options);
 }
 

@@ -3,6 +3,7 @@
 #include "capture/rules.h"
 #include "capture/settings_text.h"
 #include "formats/base/quantity.h"
+#include "tools/capture/capture_report.h"
 #include "tools/common/filter_option.h"
 
 #include <string.h>
@@ -19,6 +20,15 @@ int capture_option_output(void *settings, const char *argument, struct bt_error 
 int capture_option_rotate(void *settings, const char *argument, struct bt_error *error)
 {
     return settings_text_rotate(settings, argument, error);
+}
+
+int capture_option_start_command(struct file_command **command, const char *text, void *report,
+                                 struct bt_error *error)
+{
+    const struct file_command_settings settings = {
+        .command = text, .report = capture_report_sentence, .context = report};
+    *command = text ? file_command_new(&settings, error) : NULL;
+    return *command || !text ? 0 : error->code;
 }
 
 int capture_option_choose(const char *argument, const char *first, const char *second,

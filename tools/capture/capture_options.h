@@ -90,6 +90,12 @@ int capture_option_disk_full(void *settings, const char *argument, struct bt_err
             "--engine: do not compress",                                                           \
             0, capture_option_level                                                                \
     }
+#define CAPTURE_COMMAND_OPTION(type)                                                               \
+    {                                                                                              \
+        OPTION_TEXT, 0, "exec-on-file", "COMMAND",                                                 \
+            "run COMMAND FILE for each complete file, one at a time: 'mv -t done'",                \
+            offsetof(type, command), NULL                                                          \
+    }
 #define CAPTURE_DISK_FULL_OPTION                                                                   \
     {                                                                                              \
         OPTION_CALL, 0, "disk-full", "WHAT end wait",                                              \
@@ -102,6 +108,11 @@ int capture_option_disk_full(void *settings, const char *argument, struct bt_err
         OPTION_FLAG, 'q', "quiet", NULL, "print neither status line nor summary",                  \
             offsetof(type, quiet), NULL                                                            \
     }
+
+/* Starts what runs the command of --exec-on-file; report (struct capture_report) receives its
+ * sentences. *command is NULL if text is. 0 or a negative code. */
+int capture_option_start_command(struct file_command **command, const char *text, void *report,
+                                 struct bt_error *error);
 
 /* The index, 0 or 1, of the word that equals argument, or BT_USAGE. */
 int capture_option_choose(const char *argument, const char *first, const char *second,

@@ -57,6 +57,19 @@ void capture_report_say(struct capture_report *report, const char *format, ...)
     line_queue_put(report->lines, line, size + 1);
 }
 
+void capture_report_sentence(void *context, const char *sentence)
+{
+    const struct capture_report *report = context;
+    char line[SAY_BYTES];
+    snprintf(line, sizeof line - 1, "bustap: %s", sentence);
+    printable_make(line);
+    if (report->wanted) /* a live line may be shown */
+        line_queue_put(report->lines, CLEAR, strlen(CLEAR));
+    size_t size = strlen(line);
+    line[size] = '\n';
+    line_queue_put(report->lines, line, size + 1);
+}
+
 int capture_report_failure(struct capture_report *report, const struct bt_error *error)
 {
     capture_report_say(report, "%s", error->message);

@@ -28,6 +28,9 @@ void capture_report_end(struct capture_report *report, int timeout_ms);
 void capture_report_say(struct capture_report *report, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Prints a sentence, in any thread: receives the reports of struct file_command_settings. */
+void capture_report_sentence(void *report, const char *sentence);
+
 /* Prints the error. Returns the exit status for it. */
 int capture_report_failure(struct capture_report *report, const struct bt_error *error);
 

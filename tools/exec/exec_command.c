@@ -108,6 +108,7 @@ static const struct option_row exec_rows[] = {
      capture_option_engine},
     CAPTURE_LEVEL_OPTION,
     CAPTURE_DISK_FULL_OPTION,
+    CAPTURE_COMMAND_OPTION(struct exec_settings),
     {OPTION_FILE, 0, "modules", "FILE",
      "list the files that contained the executed code, as 'bustap dcfg build --image' takes them",
      OPTION(modules), NULL},
@@ -326,6 +327,9 @@ static int begin(struct exec_run *run, struct bt_error *error)
     if (result == 0)
         result = capture_report_begin(&run->outputs.report, settings->quiet, error);
     if (result == 0)
+        result = capture_option_start_command(&settings->capture.on_file, settings->command,
+                                              &run->outputs.report, error);
+    if (result == 0)
         result = exec_outputs_open(&run->outputs, 0, error);
     if (result == 0 && run->outputs.summary)
         result = own_stream_empty(run->outputs.summary, settings->summary, error);
@@ -380,6 +384,7 @@ static int run_program(struct exec_settings *settings)
         status = supervise(run);
         remove_modules(run);
     }
+    file_command_free(settings->capture.on_file);
     capture_report_end(&run->outputs.report, 0);
     sigprocmask(SIG_SETMASK, &run->mask, NULL);
     exec_lanes_free(run->outputs.lanes);
@@ -416,6 +421,8 @@ static int check_together(const struct exec_settings *settings, struct bt_error 
         return bt_fail(error, BT_USAGE, "--only-fetch and --only-data exclude each other");
     if (settings->debug_file && !settings->debug)
         return bt_fail(error, BT_USAGE, "--debug-file needs --debug");
+    if (settings->command && file_command_check(settings->command, error) < 0)
+        return bt_fail_within(error, "--exec-on-file");
     if (settings->packing && !settings->board)
         return bt_fail(error, BT_USAGE, "--packing needs --virtual-board");
     if (check_regions(settings, error) < 0)

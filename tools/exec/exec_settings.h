@@ -17,6 +17,7 @@ struct exec_settings {
     uint64_t quantum;       /* instructions per turn of a thread */
     const char *code;       /* capture only this code: exec_code.h; NULL: all */
     const char *filter;     /* a valid expression; NULL: none */
+    const char *command;    /* of --exec-on-file; NULL: none */
     const char *modules;    /* file for the list of modules; NULL: none */
     unsigned debug;         /* events to print, EXEC_DEBUG_*; 0: none */
     const char *debug_file; /* file for these events; NULL: standard error */

@@ -12,6 +12,7 @@
 
 #define LOOK_NS       100000000 /* maximum interval of the live line */
 #define LAST_WORDS_MS 500       /* time limit for the reader of standard error after a signal */
+#define COMMAND_NS    20000000  /* polling interval until --exec-on-file was run for all files */
 #define FINISH_NS     2000000   /* polling interval until all captures are written */
 
 /* A signal that bustap's own output caused: a file at its size limit, a closed reader. */
@@ -62,6 +63,26 @@ static bool is_enough(const siginfo_t *info)
     return info->si_signo != SIGCHLD && !is_our_own(info);
 }
 
+/* Waits until the command of --exec-on-file was run for all files. True: a signal ended the wait.
+ */
+static bool wait_for_command(struct exec_outputs *outputs, siginfo_t *info)
+{
+    struct file_command *command = outputs->settings->capture.on_file;
+    bool enough = false;
+    if (!command)
+        return false;
+    if (!file_command_wait(command, 0))
+        capture_report_say(&outputs->report,
+                           "waiting for --exec-on-file: %llu left; a signal ends this",
+                           (unsigned long long)file_command_counts(command).waiting);
+    while (!enough && !file_command_wait(command, 0))
+        enough = look(outputs, info, COMMAND_NS) && is_enough(info);
+    const struct file_command_counts counts = file_command_counts(command);
+    if ((counts.failed || counts.skipped || counts.waiting) && outputs->status < STATUS_IO)
+        outputs->status = STATUS_IO;
+    return enough;
+}
+
 /* Waits for followed children, for the captures' files and for the reader of standard error. */
 static void finish(struct exec_outputs *outputs)
 {
@@ -72,6 +93,7 @@ static void finish(struct exec_outputs *outputs)
             exec_outputs_stop(outputs);
             enough = true;
         }
+    enough = wait_for_command(outputs, &info) || enough;
     uint32_t missed = exec_lanes_missed(outputs->lanes);
     if (missed > 0 && !outputs->settings->quiet)
         capture_report_say(&outputs->report, "%u %s not captured", (unsigned)missed,

@@ -126,10 +126,16 @@ static int take_member(struct cut *cut, struct batch *description, struct bt_err
     return lost ? put(cut, description, error) : 0;
 }
 
+/* Whether something may be wanted of what comes next. */
+static bool is_open(const struct cut *cut)
+{
+    return cut->range.left > 0 || (cut->whole && stored_trace_in_member(cut->trace));
+}
+
 static int copy_all(struct cut *cut, struct bt_error *error)
 {
     int result = 0;
-    while (result >= 0 && cut->range.left > 0) {
+    while (result >= 0 && is_open(cut)) {
         struct batch description;
         result = stored_trace_peek(cut->trace, &description, error);
         if (result == STORED_END) {

@@ -7,6 +7,13 @@ static bool within(const struct cut_range *range, uint64_t tick)
     return tick >= range->first_tick && tick <= range->last_tick;
 }
 
+/* Something is wanted: so is all that follows, up to the end of the part. Intervals of losses may
+ * overlap, so that one that follows ends before the part begins. */
+static void begin(struct cut_range *range)
+{
+    range->first_tick = 0;
+}
+
 enum cut_fate cut_range_judge(struct cut_range *range, const struct batch *description)
 {
     const uint64_t count = description->count;
@@ -29,6 +36,7 @@ enum cut_fate cut_range_judge(struct cut_range *range, const struct batch *descr
     if (loss_total(&description->lost) > 0 && !within(range, description->lost.last_tick))
         return CUT_PART;
     range->left -= range->left == UINT64_MAX ? 0 : count;
+    begin(range);
     return CUT_WHOLE;
 }
 
@@ -38,12 +46,18 @@ static void remove_hole(struct batch *batch)
     batch->gap = (struct gap){.milliseconds = 0};
 }
 
-/* Of a batch without records: keeps its loss or gap if it is wanted. */
-static void trim_empty(const struct cut_range *range, struct batch *batch)
+/* Of a batch without records: keeps its loss or gap if it is wanted. After a loss behind the part
+ * there is nothing more, although the last known tick is still in it. */
+static void trim_empty(struct cut_range *range, struct batch *batch)
 {
     const bool lost = loss_total(&batch->lost) > 0;
-    if (range->skip > 0 || !within(range, lost ? batch->lost.last_tick : batch->last_tick))
+    const uint64_t tick = lost ? batch->lost.last_tick : batch->last_tick;
+    if (range->skip > 0 || !within(range, tick))
         remove_hole(batch);
+    else
+        begin(range);
+    if (tick > range->last_tick)
+        range->left = 0;
 }
 
 /* Makes the record at `from` the first one. */
@@ -90,6 +104,8 @@ void cut_range_trim(struct cut_range *range, struct batch *batch)
         batch->lost = (struct loss){.first_tick = 0};
     batch->count = end;
     batch->last_tick = last;
+    if (end > from)
+        begin(range);
     if (from > 0)
         begin_at(batch, from, end > from ? first : last);
     else

@@ -9,7 +9,7 @@
 #include "formats/base/named_fields.h"
 #include "formats/record/batch.h"
 
-/* The counts decrease while batches are taken in order. */
+/* The counts decrease, and first_tick becomes 0, while batches are taken in order. */
 struct NAMED_FIELDS cut_range {
     uint64_t first_tick, last_tick; /* both included; UINT64_MAX: to the end */
     uint64_t skip;                  /* records of this time still to be skipped */

@@ -100,32 +100,60 @@ static bool has_hole(const struct batch *batch)
     return loss_total(&batch->lost) > 0 || batch->gap.milliseconds > 0;
 }
 
-/* Reads the next batch of an input. 0 or a negative code. */
+/* Reads the next batch of the stream's trace. 1, 0 at the end, or a negative code. */
+static int read_batch(struct stream *stream, struct bt_error *error)
+{
+    for (;;) {
+        struct batch description;
+        stream->batch.capacity = BATCH_RECORDS;
+        batch_clear(&stream->batch);
+        int result = stored_trace_peek(stream->trace, &description, error);
+        if (result <= STORED_END)
+            return result;
+        result = stored_trace_next(stream->trace, &stream->batch, error);
+        if (result != 0)
+            return result;
+    }
+}
+
+/* The hole before the batch is the head; not after the record that follows, because a loss without
+ * records may be known late. */
+static void take_hole(const struct merge *merge, struct stream *stream)
+{
+    const struct batch *batch = &stream->batch;
+    uint64_t tick = batch->first_tick;
+    if (loss_total(&batch->lost) > 0 && (batch->count == 0 || batch->lost.first_tick < tick))
+        tick = batch->lost.first_tick;
+    stream->head = HEAD_HOLE;
+    place(merge, stream, tick);
+}
+
+/* Reads the next records of an input. What is in batches without records is added to the batch that
+ * follows. 0 or a negative code. */
 static int load(const struct merge *merge, struct stream *stream, struct bt_error *error)
 {
     struct batch *batch = &stream->batch;
+    struct loss lost = {.first_tick = 0};
+    struct gap gap = {.milliseconds = 0};
     int result;
     do {
-        struct batch description;
-        batch->capacity = BATCH_RECORDS;
-        batch_clear(batch);
-        result = stored_trace_peek(stream->trace, &description, error);
-        if (result > STORED_END)
-            result = stored_trace_next(stream->trace, batch, error);
-        else if (result == STORED_END)
-            stream->head = HEAD_END;
-    } while (result == 0 && stream->head != HEAD_END);
-    if (result <= 0)
-        return result;
+        result = read_batch(stream, error);
+        if (result < 0)
+            return result;
+        loss_add(&lost, &batch->lost);
+        gap_add(&gap, &batch->gap);
+    } while (result == 1 && batch->count == 0);
+    batch->lost = lost;
+    batch->gap = gap;
+    if (result == 0)
+        batch->first_tick = stored_trace_tick(stream->trace);
     stream->at = 0;
     stream->tick = batch->first_tick;
-    if (!has_hole(batch)) {
-        if (batch->count > 0)
-            take_record(merge, stream);
-        return batch->count > 0 ? 0 : load(merge, stream, error);
-    }
-    stream->head = HEAD_HOLE;
-    place(merge, stream, loss_total(&batch->lost) > 0 ? batch->lost.first_tick : batch->first_tick);
+    stream->head = HEAD_END;
+    if (has_hole(batch))
+        take_hole(merge, stream);
+    else if (result == 1)
+        take_record(merge, stream);
     return 0;
 }
 
@@ -142,16 +170,17 @@ static int flush(struct merge *merge, struct bt_error *error)
 static int put_hole(struct merge *merge, struct stream *stream, struct bt_error *error)
 {
     const struct batch *batch = &stream->batch;
-    const uint64_t last =
-        merge_clock_tick(&merge->clock, &merge->inputs[stream->order], batch->lost.last_tick);
+    const struct merge_input *input = &merge->inputs[stream->order];
+    const uint64_t first = merge_clock_tick(&merge->clock, input, batch->lost.first_tick);
+    const uint64_t last = merge_clock_tick(&merge->clock, input, batch->lost.last_tick);
     struct batch hole = {.lost = batch->lost,
                          .gap = batch->gap,
                          .first_tick = merge->last_tick,
                          .last_tick = merge->last_tick,
                          .host_time_ns = batch->host_time_ns};
     hole.gap.chosen = false; /* it precedes the record */
-    hole.lost.first_tick = stream->key;
-    hole.lost.last_tick = last > stream->key ? last : stream->key;
+    hole.lost.first_tick = first > stream->key ? first : stream->key;
+    hole.lost.last_tick = last > hole.lost.first_tick ? last : hole.lost.first_tick;
     if (loss_total(&hole.lost) == 0)
         hole.lost = (struct loss){.first_tick = 0};
     hole.first_index = merge->index += loss_total(&hole.lost);

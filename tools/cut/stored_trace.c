@@ -73,8 +73,10 @@ static void take_closing(struct stored_trace *trace, const struct capture_totals
     trace->closing = *totals;
     trace->closed = true;
     left -= after < left ? after : left;
-    trace->after.first_tick = trace->after.last_tick = trace->tick;
-    if (totals->last_tick > trace->tick)
+    trace->after.first_tick = trace->tick;
+    if (after == 0)
+        trace->after.last_tick = trace->tick;
+    if (totals->last_tick > trace->after.last_tick)
         trace->after.last_tick = totals->last_tick;
     for (int stage = 0; stage < LOSS_STAGES; stage++) {
         const uint64_t counted = totals->file_lost[stage], known = trace->in_file.count[stage];
@@ -344,6 +346,11 @@ const struct capture_info *stored_trace_info(const struct stored_trace *trace)
 const char *stored_trace_name(const struct stored_trace *trace)
 {
     return record_input_name(trace->captures.paths[0]);
+}
+
+bool stored_trace_in_member(const struct stored_trace *trace)
+{
+    return trace->remaining > 0;
 }
 
 uint64_t stored_trace_index(const struct stored_trace *trace)

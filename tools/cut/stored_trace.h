@@ -67,6 +67,9 @@ int stored_trace_take(struct stored_trace *trace, struct stored_member *member,
  * code. */
 int stored_trace_next(struct stored_trace *trace, struct batch *batch, struct bt_error *error);
 
+/* Whether records of the member that is being read remain. */
+bool stored_trace_in_member(const struct stored_trace *trace);
+
 /* The index after the last record or loss so far, and the tick of the last record. */
 uint64_t stored_trace_index(const struct stored_trace *trace);
 uint64_t stored_trace_tick(const struct stored_trace *trace);

@@ -466,7 +466,10 @@ int trace_members_next(struct trace_members *members, struct batch *batch, struc
 int trace_members_peek(struct trace_members *members, struct capture_member *member,
                        struct bt_error *error)
 {
+    struct bt_error unheard;
     int result;
+    if (!error)
+        error = &unheard;
     if (take_pending(members, error))
         return error->code;
     do {
@@ -500,6 +503,9 @@ int trace_members_take(struct trace_members *members, const struct capture_membe
 {
     const uint8_t *stream;
     size_t size;
+    struct bt_error unheard;
+    if (!error)
+        error = &unheard;
     int result = check_index(members, &member->batch, error);
     if (result == 0)
         result = fill(members, member, SIZE_MAX, error);

@@ -3,6 +3,7 @@
 #include "formats/record/filter_words.h"
 #include "tests/suites.h"
 #include "tests/support/expression_twin.h"
+#include "tests/support/filter_clauses.h"
 #include "tests/support/random.h"
 
 #include <stdlib.h>
@@ -30,9 +31,6 @@ static bool passes(const char *text, uint8_t type, uint8_t processor, uint32_t a
 
 static void test_everything(void)
 {
-    CU_ASSERT_TRUE(passes("", 0, 0, 0));
-    CU_ASSERT_TRUE(passes(" \t\n", 0x37, 7, 0xffffffff));
-    CU_ASSERT_TRUE(passes("", 0xff, 200, 5));
     struct expression *expression = parse(" ");
     CU_ASSERT_TRUE(expression_is_all(expression));
     expression_free(expression);
@@ -47,40 +45,11 @@ static void test_everything(void)
 /* Expressions of the language that boards have always had. */
 static void test_clauses(void)
 {
-    CU_ASSERT_TRUE(passes("type=FETCH", REQUEST_FETCH, 0, 0));
-    CU_ASSERT_FALSE(passes("type=FETCH", REQUEST_MEMREAD, 0, 0));
-    CU_ASSERT_FALSE(passes("type=FETCH", 0xff, 0, 0));
-    CU_ASSERT_TRUE(passes("Type = fetch | MemRead", REQUEST_MEMREAD, 0, 0));
-    CU_ASSERT_FALSE(passes("type=memread", REQUEST_MEMREADINV, 0, 0));
-    CU_ASSERT_TRUE(passes("type!=FETCH", REQUEST_SMIACK, 0, 0));
-    CU_ASSERT_FALSE(passes("type!=FETCH", REQUEST_FETCH, 0, 0));
-    CU_ASSERT_TRUE(passes("type=0x10-0x1f", REQUEST_IOWRITE, 0, 0));
-    CU_ASSERT_FALSE(passes("type=0x10-0x1f", REQUEST_DEFERREPLY, 0, 0));
-    CU_ASSERT_TRUE(passes("type=49", REQUEST_SHUTDOWN, 0, 0));
-    CU_ASSERT_TRUE(passes("processor=0-1|3", 0, 3, 0));
-    CU_ASSERT_FALSE(passes("processor=0-1|3", 0, 2, 0));
-    CU_ASSERT_FALSE(passes("proc=0-6", 0, 9, 0));
-    CU_ASSERT_TRUE(passes("proc!=2", 0, 7, 0));
-    CU_ASSERT_FALSE(passes("proc!=2", 0, 2, 0));
-    CU_ASSERT_TRUE(passes("address=0x1000-0x1fff|0xFFFFFFFF", 0, 0, 0xffffffff));
-    CU_ASSERT_TRUE(passes("addr=0x1000 - 0x1fff", 0, 0, 0x1000));
-    CU_ASSERT_TRUE(passes("addr=0x1000-0x1fff", 0, 0, 0x1fff));
-    CU_ASSERT_FALSE(passes("addr=0x1000-0x1fff", 0, 0, 0x2000));
-    CU_ASSERT_FALSE(passes("addr=0x1000-0x1fff", 0, 0, 0xfff));
-    CU_ASSERT_FALSE(passes("address!=0xfee00000-0xfee00fff", 0, 0, 0xfee00300));
-    CU_ASSERT_TRUE(passes("address!=0xfee00000-0xfee00fff", 0, 0, 0xfee01000));
+    CU_ASSERT_EQUAL(filter_clauses_wrong(passes), 0);
 }
 
 static void test_connectives(void)
 {
-    static const char text[] =
-        "type=FETCH|MEMREAD and processor=0-1|3 and address!=0xfee00000-0xfee00fff";
-    CU_ASSERT_TRUE(passes(text, REQUEST_FETCH, 3, 0));
-    CU_ASSERT_FALSE(passes(text, REQUEST_MEMWRITE, 3, 0));
-    CU_ASSERT_FALSE(passes(text, REQUEST_FETCH, 2, 0));
-    CU_ASSERT_FALSE(passes(text, REQUEST_FETCH, 3, 0xfee00000));
-    CU_ASSERT_TRUE(passes("proc=1,type=HALT", REQUEST_HALT, 1, 0));
-    CU_ASSERT_FALSE(passes("proc=1,type=HALT", REQUEST_HALT, 0, 0));
     /* "and" binds stronger than "or", "not" stronger than both */
     CU_ASSERT_TRUE(passes("type=HALT or proc=1 and address=5", REQUEST_HALT, 0, 0));
     CU_ASSERT_FALSE(passes("(type=HALT or proc=1) and address=5", REQUEST_HALT, 0, 0));

@@ -223,7 +223,7 @@ static bool wait_for_end(struct file_command *command, pid_t process, int *statu
         pthread_mutex_unlock(&command->mutex);
     }
     if (ended < 0)
-        *status = 0; /* it has ended, and nobody knows how: SIGCHLD is ignored */
+        *status = 0; /* it has ended; its status is lost where SIGCHLD is ignored */
     return ended != 0;
 }
 

@@ -85,7 +85,8 @@ ls prog/p_*.byu.gz >names
 cut -d ' ' -f 1 prog/p.files | cmp - names
 status=0
 bustap exec -q -o prog/f --exec-on-file ./failing -- /bin/true 2>err || status=$?
-[ $status -eq 3 ] && grep -q 'exit status 3; its file is prog/f_00001_' err
+[ $status -eq 3 ]
+grep -q 'exit status 3; its file is prog/f_00001_' err
 # the program's status is first; a signal ends the wait
 bustap exec -q -o prog/h --exec-on-file ./hanging -- /bin/sh -c 'exit 5' 2>err &
 capture=$!
@@ -93,4 +94,5 @@ until grep -q 'waiting for --exec-on-file' err; do sleep 0.05; done
 kill $capture
 status=0
 wait $capture || status=$?
-[ $status -eq 5 ] && grep -q 'still runs for prog/h_00001_' err
+[ $status -eq 5 ]
+grep -q 'still runs for prog/h_00001_' err

@@ -15,7 +15,7 @@ block() {
 }
 
 # commands PAGE: the commands after a prompt, with continued lines and quoted text; without output, and without commands
-# that need root
+# that need root, which tests/host/service_example.test.sh runs
 commands() {
     block "$1" | awk '
         /^\$ / { command = substr($0, 3); open = 1; quotes = 0 }

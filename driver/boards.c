@@ -4,8 +4,10 @@
 #include "driver/ftdi_options.h"
 #include "driver/virtual_board.h"
 #include "formats/base/quantity.h"
+#include "formats/base/suggestion.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #define SPECIFICATION_MAX 4352u /* longest file name plus the options */
@@ -184,6 +186,18 @@ struct board_choice {
     struct virtual_board_settings virtual; /* with is_virtual */
 };
 
+static int fail_unknown(const char *specification, struct bt_error *error)
+{
+    static const char *const kinds[] = {"virtual", "ftdi", NULL};
+    char kind[16];
+    snprintf(kind, sizeof kind, "%.*s", (int)strcspn(specification, ":"), specification);
+    bt_fail(error, BT_USAGE,
+            "no board '%s': boards are virtual:replay=FILE, virtual:smp=N and "
+            "ftdi[:serial=S], each with options",
+            specification);
+    return suggestion_add(error, suggestion_among(kind, kinds));
+}
+
 static int parse(struct board_choice *choice, const char *specification, struct bt_error *error)
 {
     struct ftdi_options ftdi;
@@ -198,10 +212,7 @@ static int parse(struct board_choice *choice, const char *specification, struct 
         choice->ftdi = specification + 5;
         return ftdi_options_parse(&ftdi, choice->ftdi, error);
     }
-    return bt_fail(error, BT_USAGE,
-                   "no board '%s': boards are virtual:replay=FILE, virtual:smp=N and "
-                   "ftdi[:serial=S], each with options",
-                   specification);
+    return fail_unknown(specification, error);
 }
 
 int boards_check(const char *specification, struct bt_error *error)

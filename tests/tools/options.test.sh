@@ -66,3 +66,43 @@ while read -r long _ _ command; do
         *) echo "$command --${long}q: $said"; exit 1 ;;
     esac
 done <rows
+
+# each word of each option, misspelt, is suggested; words ending in a colon or = go on
+: >a
+: >b
+candidates() { bustap completion words -- "$@" | sed 1d | cut -f 1; }
+count=0
+while read -r -a command; do
+    program=()
+    case ${command[*]} in
+    "bustap rondo") more=() program=(true) ;;
+    "bustap dcfg build") more=(-o x) program=(a) ;;
+    "bustap dcfg "*) more=() program=(a) ;;
+    "bustap convert") more=(-t din -o x) ;;
+    "bustap plot") more=(-o x.svg) ;;
+    "bustap merge") more=(-o x a b) ;;
+    "bustap cache") more=(--plot x.svg --sweep size=4K) ;;
+    "bustap mrc") more=(--plot x.svg) ;;
+    *" capture" | *" cut") more=(-o x) ;;
+    *) more=() ;;
+    esac
+    candidates "${command[@]}" '' >operands
+    for option in $(candidates "${command[@]}" --); do
+        while read -r word; do
+            # an option without words is followed by the operands
+            case $word in *[:=] | -* | ? | ??) continue ;; esac
+            ! grep -qx -e "$word" operands || continue
+            count=$((count + 1))
+            [ "$option" != --follow-predictor ] || more=(-p "$word") # it must be simulated
+            said=$("${command[@]}" "${more[@]}" "$option=${word}q" "${program[@]}" 2>&1 >/dev/null </dev/null | head -n 1) || true
+            case $said in
+            *"did you mean '$word'"*) ;;
+            *) echo "${command[*]} $option=${word}q: $said"; exit 1 ;;
+            esac
+        done < <(candidates "${command[@]}" "$option" '')
+    done
+done < <(for group in '' 'dcfg '; do
+    # shellcheck disable=SC2086
+    bustap $group-h | sed -n "s/^  \([a-z0-9]*\)  .*/bustap $group\1/p"
+done)
+[ $count -gt 100 ] || { echo "only $count words"; exit 1; }

@@ -17,7 +17,6 @@
 
 struct annotate_settings {
     const char *process;
-    const char *syntax;
     const char *html; /* NULL: no page */
     struct graph_code_files files;
     struct thread_choice threads;
@@ -33,6 +32,15 @@ static int take_thread(void *settings, const char *argument, struct bt_error *er
     return thread_choice_add(&((struct annotate_settings *)settings)->threads, argument, error);
 }
 
+static int take_syntax(void *field, const char *argument, struct bt_error *error)
+{
+    const bool att = strcmp(argument, "att") == 0;
+    if (!att && strcmp(argument, "intel") != 0)
+        return bt_fail(error, BT_USAGE, "'%.40s' is not intel or att", argument);
+    *(enum disassemble_syntax *)field = att ? DISASSEMBLE_ATT : DISASSEMBLE_INTEL;
+    return 0;
+}
+
 #define FIELD(member) offsetof(struct annotate_settings, member)
 static const struct option_row annotate_options[] = {
     {OPTION_COUNT, 0, "top", "N", "print only the first N functions", FIELD(top), NULL},
@@ -42,7 +50,8 @@ static const struct option_row annotate_options[] = {
     GRAPH_CODE_IMAGE_ROW(struct annotate_settings, files),
     {OPTION_FILE, 0, "html", "FILE",
      "write a page for browsers, of the first 1000 functions without --top", FIELD(html), NULL},
-    {OPTION_TEXT, 0, "syntax", "NAME intel att", "intel (the default) or att", FIELD(syntax), NULL},
+    {OPTION_CALL, 0, "syntax", "NAME intel att", "intel (the default) or att", FIELD(style),
+     take_syntax},
     {OPTION_TEXT, 0, "process", "ID", VIEW_PROCESS_HELP, FIELD(process), NULL},
     OPTION_CSV_ROW(struct annotate_settings, csv),
     OPTION_JSON_ROW(struct annotate_settings, json),
@@ -105,15 +114,6 @@ static int annotate(const struct annotate_settings *settings, const struct view 
     return result;
 }
 
-static int choose_syntax(struct annotate_settings *settings, struct bt_error *error)
-{
-    const bool att = strcmp(settings->syntax, "att") == 0;
-    if (!att && strcmp(settings->syntax, "intel") != 0)
-        return bt_fail(error, BT_USAGE, "--syntax: '%.40s' is not intel or att", settings->syntax);
-    settings->style = att ? DISASSEMBLE_ATT : DISASSEMBLE_INTEL;
-    return 0;
-}
-
 /* FILE or FILE@ADDRESS, and a file's name may contain an @. */
 static bool is_image(const char *page, const char *image)
 {
@@ -151,7 +151,7 @@ static int check_page(const struct annotate_settings *settings, char *const *gra
 
 static int annotate_main(struct invocation *call)
 {
-    struct annotate_settings settings = {.top = UINT64_MAX, .syntax = "intel"};
+    struct annotate_settings settings = {.top = UINT64_MAX, .style = DISASSEMBLE_INTEL};
     struct bt_error error = {0};
     int status;
     if (!command_options(call, &settings, &status))
@@ -159,7 +159,7 @@ static int annotate_main(struct invocation *call)
     if (call->count < 1)
         return command_usage(call, "one graph is needed");
     if (view_choose_form(&settings.form, settings.csv, settings.json, &error) < 0 ||
-        choose_syntax(&settings, &error) < 0 || check_page(&settings, call->arguments, &error) < 0)
+        check_page(&settings, call->arguments, &error) < 0)
         return command_usage(call, "%s", error.message);
     struct view view;
     int result = view_open(&view, call->arguments[0], settings.process, &error);

@@ -1,5 +1,6 @@
 #include "tools/plot/figure.h"
 
+#include "formats/base/suggestion.h"
 #include "formats/text/text_writer.h"
 #include "tools/common/overwrite.h"
 #include "tools/plot/canvas_internal.h"
@@ -16,8 +17,8 @@
 #define PIXELS_PER_INCH 96.0
 #define SMALL_PIXELS    380u
 
-static const char *const format_names[] = {"svg", "png", "pdf"};
-#define FORMATS (sizeof format_names / sizeof format_names[0])
+static const char *const format_names[] = {"svg", "png", "pdf", NULL};
+#define FORMATS (sizeof format_names / sizeof format_names[0] - 1)
 
 /* end of a complete picture */
 static const struct {
@@ -57,8 +58,10 @@ int figure_output_prepare(struct figure_output *output, const char *path,
     size_t i = 0;
     while (i < FORMATS && strcasecmp(name, format_names[i]) != 0)
         i++;
-    if (i == FORMATS && format)
-        return bt_fail(error, BT_USAGE, "pictures are svg, png or pdf, not %s", format);
+    if (i == FORMATS && format) {
+        bt_fail(error, BT_USAGE, "pictures are svg, png or pdf, not %s", format);
+        return suggestion_add(error, suggestion_among(format, format_names));
+    }
     if (i == FORMATS && strcmp(path, "-") == 0)
         return bt_fail(error, BT_USAGE,
                        "a picture to standard output needs --plot-format svg, png or pdf");

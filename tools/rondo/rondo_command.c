@@ -2,6 +2,7 @@
 
 #include "formats/base/quantity.h"
 #include "formats/base/standard_streams.h"
+#include "formats/base/suggestion.h"
 #include "tools/common/own_stream.h"
 #include "tools/exec/exec_program.h"
 #include "tools/rondo/rondo_report.h"
@@ -139,6 +140,19 @@ static const struct option_row rondo_options[] = {
 
 /* --- check and completion of the settings ---------------------------------------------------- */
 
+static int fail_followed(const struct rondo *rondo, struct bt_error *error)
+{
+    struct suggestion suggestion;
+    suggestion_begin(&suggestion, rondo->follow);
+    for (size_t i = 0; i < rondo->front_end.predictor_count; i++) {
+        suggestion_try(&suggestion, rondo->names[i]);
+        suggestion_try(&suggestion, predictor_kind_name(rondo->front_end.predictors[i].kind));
+    }
+    bt_fail(error, BT_USAGE, "--follow-predictor: '%.60s' is none of the predictors (-p)",
+            rondo->follow);
+    return suggestion_add(error, suggestion.nearest);
+}
+
 /* By the text given; without parameters, by the name of the kind. */
 static int find_followed(struct rondo *rondo, struct bt_error *error)
 {
@@ -153,9 +167,7 @@ static int find_followed(struct rondo *rondo, struct bt_error *error)
             settings->followed = i;
             return 0;
         }
-    return rondo->follow ? bt_fail(error, BT_USAGE, "--follow-predictor: '%.60s' is none of them",
-                                   rondo->follow)
-                         : 0;
+    return rondo->follow ? fail_followed(rondo, error) : 0;
 }
 
 static int complete(struct rondo *rondo, struct bt_error *error)

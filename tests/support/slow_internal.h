@@ -112,6 +112,7 @@ struct slow_store {
     struct slow_map losses;
     struct slow_map seen; /* mask of sub-blocks by line */
     struct slow_full_line *full;
+    struct slow_store *own; /* fully associative, of the same policy */
     struct slow_prefetcher prefetcher;
     struct slow_event *events; /* with optimum */
     size_t event_count;

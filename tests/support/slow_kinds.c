@@ -1,5 +1,7 @@
 #include "tests/support/slow_internal.h"
 
+#include <stdlib.h>
+
 /* Mask of the units of a line that contain the bytes. */
 uint64_t slow_units(const struct slow_store *store, uint64_t address, uint64_t size)
 {
@@ -68,6 +70,38 @@ static bool full_hits(struct slow_store *store, uint64_t number, uint64_t mask, 
     return hit;
 }
 
+/* The same for the fully associative cache of the cache's own policy. */
+static bool own_hits(const struct slow_cache *cache, struct slow_store *store, uint64_t number,
+                     uint64_t mask, bool allocates)
+{
+    if (!store->own) {
+        struct hierarchy_settings settings = cache->settings;
+        settings.levels[store->level].sides[store->side] = store->settings;
+        settings.levels[store->level].sides[store->side].ways = 0;
+        store->own = slow_store_new(&settings, store->level, store->processor, store->side);
+        store->own->origin = store->origin;
+    }
+    struct slow_line *line = slow_find(store->own, number);
+    struct slow_line old = {.there = false};
+    bool hit = line && (line->valid & mask) == mask;
+    if (line)
+        slow_use(store->own, line);
+    else if (allocates)
+        line = slow_place(store->own, number, &old);
+    if (line)
+        line->valid |= mask;
+    free(old.bytes);
+    return hit;
+}
+
+static bool has_own(const struct slow_store *store)
+{
+    uint64_t lines = store->settings.size / store->settings.line;
+    bool power = (lines & (lines - 1)) == 0;
+    return store->settings.replacement != CACHE_LRU &&
+           (power || store->settings.replacement != CACHE_PLRU);
+}
+
 static void count_sharing(struct slow_cache *cache, struct slow_store *store,
                           const struct slow_reference *part, const struct slow_loss *loss)
 {
@@ -92,6 +126,7 @@ void slow_classify(struct slow_cache *cache, struct slow_store *store,
                                                        part->attribute == ATTRIBUTE_WRITE_BACK);
     bool before = seen_before(store, number, mask);
     bool full = full_hits(store, number, mask, allocates);
+    bool own = has_own(store) && own_hits(cache, store, number, mask, allocates);
     if (!miss || part->prefetch)
         return;
     const struct slow_loss *loss = slow_map_find(&store->losses, number);
@@ -99,8 +134,9 @@ void slow_classify(struct slow_cache *cache, struct slow_store *store,
         count_sharing(cache, store, part, loss);
     else if (!before)
         store->counters.compulsory[part->kind]++;
-    else if (full)
-        store->counters.conflict[part->kind]++;
-    else
-        store->counters.capacity[part->kind]++;
+    else {
+        (full ? store->counters.conflict : store->counters.capacity)[part->kind]++;
+        if (has_own(store))
+            (own ? store->counters.own_conflict : store->counters.own_capacity)[part->kind]++;
+    }
 }

@@ -31,6 +31,7 @@ void slow_store_free(struct slow_store *store)
 {
     if (!store)
         return;
+    slow_store_free(store->own);
     for (uint64_t i = 0; i < store->sets * store->settings.ways; i++)
         free(store->lines[i].bytes);
     for (uint32_t i = 0; i < store->victim_count; i++)

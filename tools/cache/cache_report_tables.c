@@ -196,6 +196,10 @@ static const struct counter_column by_prefetcher[] = {COUNTER("COVERED", prefetc
                                                       COUNTER("USELESS", prefetch_useless)};
 #undef COUNTER
 
+static const struct counter_column by_own_kind[] = {
+    {{"OWN CAPACITY", "own_capacity", TABLE_COUNT}, offsetof(struct cache_counters, own_capacity)},
+    {{"OWN CONFLICT", "own_conflict", TABLE_COUNT}, offsetof(struct cache_counters, own_conflict)}};
+
 #define COUNT(array)   (sizeof(array) / sizeof *(array))
 #define NAME_COLUMNS   3u /* level, cache, processor */
 #define KIND_COLUMNS   4u /* kind, references, misses, ratio */
@@ -235,6 +239,17 @@ static void kind_cells(const struct cache_counters *counters, unsigned kind,
         cells[KIND_COLUMNS + i].number = of_kind(counters, by_kind[i].offset, kind);
 }
 
+/* Columns of kinds of misses by the caches' own policies: 0, if there are none. */
+static size_t own_columns(const struct cache_report_tables *tables)
+{
+    const struct hierarchy_settings *settings = &tables->report->results->settings;
+    for (unsigned level = 0; level < settings->level_count; level++)
+        if (hierarchy_has_own_kinds(settings, level, CACHE_INSTRUCTION) ||
+            hierarchy_has_own_kinds(settings, level, CACHE_DATA))
+            return COUNT(by_own_kind);
+    return 0;
+}
+
 static size_t bound_columns(const struct cache_report_tables *tables)
 {
     struct table_column columns[OPTIMUM_BOUND_COLUMNS];
@@ -250,13 +265,18 @@ static void miss_row(void *argument, size_t shown, struct table_cell *cells)
     const struct hierarchy_settings *settings = &tables->report->results->settings;
     const unsigned kind = (unsigned)(number % KINDS_AND_ALL);
     kind_cells(&row->counters, kind, cells + NAME_COLUMNS);
+    size_t at = NAME_COLUMNS + KIND_COLUMNS + COUNT(by_kind);
+    for (size_t i = 0; i < own_columns(tables); i++, at++) {
+        cells[at].number = of_kind(&row->counters, by_own_kind[i].offset, kind);
+        cells[at].none = !hierarchy_has_own_kinds(settings, row->level, row->side);
+    }
     if (bound_columns(tables) == 0)
         return;
     const struct optimum_bound bound =
         optimum_bound(settings, row->level, row->side, &row->counters, kind);
     optimum_bound_cells(&bound, settings,
                         of_kind(&row->counters, offsetof(struct cache_counters, references), kind),
-                        cells + NAME_COLUMNS + KIND_COLUMNS + COUNT(by_kind));
+                        cells + at);
 }
 
 /* Counters of a whole cache. */
@@ -327,7 +347,8 @@ static void csv_row(void *argument, size_t shown, struct table_cell *cells)
     size_t number = tables->shown[shown];
     const struct cache_result *row = &tables->rows[number / KINDS_AND_ALL];
     const struct cache_counters *counters = &row->counters;
-    size_t first = NAME_COLUMNS + KIND_COLUMNS + COUNT(by_kind) + bound_columns(tables);
+    size_t first =
+        NAME_COLUMNS + KIND_COLUMNS + COUNT(by_kind) + own_columns(tables) + bound_columns(tables);
     miss_row(argument, shown, cells);
     size_t end = put_counters(counters, by_cache, COUNT(by_cache), cells, first);
     end = put_counters(counters, by_agent, COUNT(by_agent), cells, end);
@@ -433,6 +454,7 @@ static void miss_table(struct cache_report_table *made, struct cache_report_tabl
     made->columns[at++] = (struct table_column){"MISSES", "misses", TABLE_COUNT};
     made->columns[at++] = (struct table_column){"RATIO", "miss_ratio", TABLE_SHARE};
     at = add_columns(made->columns, at, by_kind, COUNT(by_kind));
+    at = add_columns(made->columns, at, by_own_kind, own_columns(tables));
     at += optimum_bound_columns(&tables->report->results->settings, made->columns + at);
     made->table = (struct table){.columns = made->columns,
                                  .column_count = at,

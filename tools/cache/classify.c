@@ -11,7 +11,9 @@
 struct classifier {
     unsigned sub_block_shift;
     uint64_t **seen;         /* pages of bits, one for each sub-block that was referenced */
-    struct line_store whole; /* the fully associative cache of the same size */
+    struct line_store whole; /* the fully associative LRU cache of the same size */
+    struct line_store own;   /* the one of the cache's own policy; ways 0: none */
+    uint64_t signed_by[2];   /* what SHiP signs by there, which is not reported */
     struct line_values
         lost; /* uint64_t: units that others have written since the line was invalidated */
 };
@@ -27,14 +29,34 @@ static size_t page_count(const struct classifier *classifier)
     return bits > PAGE_BITS ? (size_t)1 << (bits - PAGE_BITS) : 1;
 }
 
-struct classifier *classifier_new(const struct cache_settings *settings)
+/* Makes the fully associative cache of the cache's own policy. 0, or -1 without memory. */
+static int make_own(struct classifier *classifier, const struct cache *cache,
+                    const struct cache_settings *settings, uint64_t number)
 {
+    struct hierarchy *hierarchy = cache->hierarchy;
+    if (!hierarchy_has_own_kinds(&hierarchy->settings, cache->level, cache->side))
+        return 0;
+    if (line_store_make(&classifier->own, settings, hierarchy->settings.seed, number) < 0)
+        return -1;
+    if (classifier->own.replacement)
+        replacement_connect(classifier->own.replacement, &hierarchy->origin,
+                            &classifier->signed_by[0], &classifier->signed_by[1]);
+    return 0;
+}
+
+struct classifier *classifier_new(const struct cache *cache, uint64_t number)
+{
+    const struct cache_settings *settings = cache->settings;
     struct cache_settings whole = *settings;
     whole.ways = (uint32_t)(settings->size / settings->line);
-    whole.replacement = CACHE_LRU;
     struct classifier *classifier = calloc(1, sizeof *classifier);
     if (!classifier)
         return NULL;
+    if (make_own(classifier, cache, &whole, number) < 0) {
+        free(classifier);
+        return NULL;
+    }
+    whole.replacement = CACHE_LRU;
     classifier->sub_block_shift = power_log2(sub_block_bytes(settings));
     classifier->lost.value_bytes = sizeof(uint64_t);
     classifier->seen = calloc(page_count(classifier), sizeof *classifier->seen);
@@ -53,6 +75,7 @@ void classifier_free(struct classifier *classifier)
         free(classifier->seen[i]);
     free(classifier->seen);
     line_store_clear(&classifier->whole);
+    line_store_clear(&classifier->own);
     line_values_clear(&classifier->lost);
     free(classifier);
 }
@@ -81,11 +104,10 @@ static bool see(struct cache *cache, const struct cache_reference *reference)
     return all;
 }
 
-/* Makes the reference in the fully associative cache. Returns whether it hits. */
-static bool refer_whole(struct cache *cache, const struct cache_reference *reference,
-                        bool allocates)
+/* Makes the reference in a fully associative cache. Returns whether it hits. */
+static bool refer_whole(const struct cache *cache, struct line_store *whole,
+                        const struct cache_reference *reference, bool allocates)
 {
-    struct line_store *whole = &cache->classifier->whole;
     struct cache_line line = {.address = cache_line_address(cache, reference->address)};
     size_t slot = line_store_find(whole, reference->address);
     if (slot != LINE_NONE) {
@@ -139,6 +161,14 @@ static void count_sharing(struct cache *cache, const struct cache_reference *ref
         line->false_sharing++;
 }
 
+/* A miss that more ways, or more lines, would have avoided. */
+static void count_size(struct cache *cache, enum reference_kind kind, bool whole_hit, bool own_hit)
+{
+    (whole_hit ? cache->counters.conflict : cache->counters.capacity)[kind]++;
+    if (cache->classifier->own.ways)
+        (own_hit ? cache->counters.own_conflict : cache->counters.own_capacity)[kind]++;
+}
+
 void classify_reference(struct cache *cache, const struct cache_reference *reference, bool hit)
 {
     struct classifier *classifier = cache->classifier;
@@ -146,7 +176,9 @@ void classify_reference(struct cache *cache, const struct cache_reference *refer
     bool allocates = reference->kind != REFERENCE_WRITE ||
                      (!reference->through && !cache->settings->no_write_allocate);
     bool seen = see(cache, reference);
-    bool whole_hit = refer_whole(cache, reference, allocates);
+    bool whole_hit = refer_whole(cache, &classifier->whole, reference, allocates);
+    bool own_hit = classifier->own.ways ? refer_whole(cache, &classifier->own, reference, allocates)
+                                        : whole_hit;
     if (hit)
         return;
     const uint64_t *lost = line_values_find(&classifier->lost, address);
@@ -156,10 +188,8 @@ void classify_reference(struct cache *cache, const struct cache_reference *refer
         count_sharing(cache, reference, *lost);
     else if (!seen)
         cache->counters.compulsory[reference->kind]++;
-    else if (whole_hit)
-        cache->counters.conflict[reference->kind]++;
     else
-        cache->counters.capacity[reference->kind]++;
+        count_size(cache, reference->kind, whole_hit, own_hit);
     if (lost && allocates)
         line_values_remove(&classifier->lost, address);
 }

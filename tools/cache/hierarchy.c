@@ -52,6 +52,16 @@ uint32_t hierarchy_sets(const struct cache_settings *cache)
     return cache->ways ? (uint32_t)(cache->size / cache->line / cache->ways) : 1;
 }
 
+bool hierarchy_has_own_kinds(const struct hierarchy_settings *settings, unsigned level,
+                             enum cache_side side)
+{
+    const struct cache_level *kind = &settings->levels[level];
+    const struct cache_settings *cache = &kind->sides[kind->split ? side : 0];
+    return settings->classify && kind->inclusion != CACHE_EXCLUSIVE &&
+           cache->replacement != CACHE_LRU &&
+           (cache->replacement != CACHE_PLRU || power_is(cache->size / cache->line));
+}
+
 bool hierarchy_samples_optimum(const struct hierarchy_settings *settings, unsigned level,
                                enum cache_side side)
 {
@@ -90,7 +100,7 @@ static struct cache *cache_new(struct hierarchy *hierarchy, unsigned level, unsi
         good = good && cache->victim;
     }
     if (hierarchy->settings.classify && kind->inclusion != CACHE_EXCLUSIVE) {
-        cache->classifier = classifier_new(cache->settings);
+        cache->classifier = classifier_new(cache, number);
         good = good && cache->classifier;
     }
     if (cache->settings->prefetcher != CACHE_NO_PREFETCHER) {

@@ -116,6 +116,8 @@ struct cache_counters {
     uint64_t compulsory[REFERENCE_KINDS]; /* demand misses by kind of miss, with classify */
     uint64_t capacity[REFERENCE_KINDS];
     uint64_t conflict[REFERENCE_KINDS];
+    uint64_t own_capacity[REFERENCE_KINDS]; /* those of capacity and conflict, divided by a fully */
+    uint64_t own_conflict[REFERENCE_KINDS]; /* associative cache of the cache's own policy */
     uint64_t true_sharing[REFERENCE_KINDS];
     uint64_t false_sharing[REFERENCE_KINDS];
     uint64_t optimum_misses[REFERENCE_KINDS]; /* demand line misses of the optimum: of all sets with
@@ -217,6 +219,10 @@ enum cache_coherence hierarchy_coherence(const struct hierarchy *hierarchy);
 
 /* The sets of a cache of checked settings. */
 uint32_t hierarchy_sets(const struct cache_settings *cache);
+
+/* Whether a fully associative cache of a cache's own policy is possible, and not LRU. */
+bool hierarchy_has_own_kinds(const struct hierarchy_settings *settings, unsigned level,
+                             enum cache_side side);
 
 /* Whether the optimum of a cache is sampled: with optimum_sample, if it has sets enough. */
 bool hierarchy_samples_optimum(const struct hierarchy_settings *settings, unsigned level,

@@ -215,8 +215,8 @@ struct cache_line *victim_line(struct victim_buffer *victim, uint32_t n);
 
 /* --- classify.c --- */
 
-/* NULL: out of memory. */
-struct classifier *classifier_new(const struct cache_settings *settings);
+/* number: of the cache, for the seed of its policy. NULL: out of memory. */
+struct classifier *classifier_new(const struct cache *cache, uint64_t number);
 void classifier_free(struct classifier *classifier);
 
 /* Records a reference to a cache, and counts its miss by kind. */

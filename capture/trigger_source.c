@@ -430,9 +430,14 @@ static bool is_over(const struct trigger_source *self)
         return false;
     if (self->window.snapshots && self->window.matches == 0)
         return true;
-    if (self->pre_ticks)
-        return self->scanned_tick > self->last_tick &&
-               self->scanned_tick - self->last_tick > self->pre_ticks;
+    if (self->pre_ticks && self->scanned - self->until > self->pre_records)
+        return true;       /* the buffer is too small to join them */
+    if (self->pre_ticks) { /* since the first record that is left out, or the last one passed on */
+        uint64_t tick = self->segment_first < self->segment_end
+                            ? self->segments[self->segment_first].batch.first_tick
+                            : self->last_tick;
+        return self->scanned_tick > tick && self->scanned_tick - tick > self->pre_ticks;
+    }
     return self->scanned - self->until > self->settings.pre_records;
 }
 

@@ -18,7 +18,7 @@ set +o pipefail # less ends before b2a
 set -o pipefail
 grep -q '^complete: ' out
 grep -q 'INVALIDATIONS' out
-[ $(($(stat -c %s trace.byu) % 12)) = 0 ] && [ -s trace.byu ]
+[ $(($(stat -c %s trace.byu) % 12)) = 0 ] && [ -s trace.byu ] || exit 1
 grep -q '^</svg>' addresses.svg
 grep -q '^</svg>' misses.svg
 [ -s trace.din.gz ]

@@ -77,7 +77,7 @@ fi
 
 # from a capture to caches
 grep -q '^64.0 KiB    1024  110459     35.47 %$' out
-grep -q '^ *1  data  *all *280595   67235  23.96 %  *67235  *10590  *49951  *4808  *1833  *53$' out
+grep -q '^ *1  data  *all *280595   67235  23.96 %  *67235  *10590  *49951  *4808  *1833  *53  ' out
 grep -q '^ *0xfee00080  *340  *340 ' out
 [ "$(grep -c '^ *0x802000  *2[0-9][0-9]  ' out)" = 2 ] # the line, without its accesses
 grep -q '^ *0x802000  *2  *0  *32  *85  *42  *108  *72  *0$' out

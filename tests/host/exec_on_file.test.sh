@@ -17,7 +17,9 @@ add_capture none 'board = virtual:smp=2,requests=100000' 'rotate = size=20K' 'ex
 start_daemon
 await is_state one finished
 await sh -c '[ "$(ls out/one_*.byu.gz)" = "$(cut -d " " -f 1 out/one.files)" ]'
-[ "$(status '.captures[0].status.exec_on_file | [.failed, .skipped, .waiting] | @csv')" = 0,0,0 ]
+# the command is counted shortly after its last line
+counts() { [ "$(status '.captures[0].status.exec_on_file | [.failed, .skipped, .waiting] | @csv')" = 0,0,0 ]; }
+await counts
 await has_records none 1000
 await sh -c 'bustap ctl --socket socket --json status | jq -e ".captures[2].status | .exec_on_file.failed == .files and .files > 2"'
 grep -q 'bustapd: capture none: exec-on-file: there is no program none-such in the folders of PATH' log

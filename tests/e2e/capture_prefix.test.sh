@@ -65,8 +65,8 @@ expect 'out/x-t3_00001_.*byu.gz is a file of another capture' 2 sh -c '
 # captures are files: the error names the alternative
 for prefix in - out/ . ..; do
     words='is a folder'
-    [ "$prefix" != - ] || words='zcat PREFIX_'
-    expect "$words" 2 capture -o "$prefix"
+    [ "$prefix" != - ] || words='follow PREFIX'
+    [ "$prefix" = - ] || expect "$words" 2 capture -o "$prefix" # - is standard output
     expect "$words" 2 bustap exec -q -o "$prefix" true
     printf '[capture a]\nboard = virtual:smp=1\noutput = %s\n' "$prefix" >conf
     expect "$words" 2 bustapd -c conf --check

@@ -44,7 +44,7 @@ for name in fexecve open path folder name memory script script_descriptor itself
     diff wanted got || { echo "$name"; exit 1; }
     [ "$status" = "$wanted" ] || { echo "$name: status $status, wanted $wanted"; cat messages; exit 1; }
     [ ! -s messages ] || { echo "$name:"; cat messages; exit 1; }
-    [ "$(ls out/"$name"[_-]* | wc -l)" = 2 ] || { echo "$name"; ls out; exit 1; }
+    [ "$(ls out/"$name"[_-]*.byu.gz | wc -l)" = 2 ] || { echo "$name"; ls out; exit 1; }
     bustap verify out/"$name"[_-]*.byu.gz >verdict || { cat verdict; exit 1; }
 done
 

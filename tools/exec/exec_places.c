@@ -127,6 +127,10 @@ static int write_list(const char *path, const struct modules *modules, bool time
 static void write_modules(struct exec_places *places)
 {
     places->modules_failure = write_list(places->modules, places->loaded, !places->orders->each);
+    if (places->modules_failure && places->own_list) { /* it may have changed its user or folders */
+        places->modules[0] = '\0';
+        places->modules_failure = 0;
+    }
     places->modules_written = places->modules_failure ? 0 : modules_count(places->loaded);
     places->modules_changes = modules_changes(places->loaded);
 }
@@ -152,7 +156,8 @@ static void begin_process(void *context, uint32_t number)
     if (!lists[0] || bytes < 0 || (size_t)bytes >= sizeof places->modules ||
         !module_list_may_write(places->modules))
         places->modules[0] = '\0';
-    else if (places->loaded)
+    places->own_list = true;
+    if (places->modules[0] && places->loaded)
         write_modules(places);
 }
 

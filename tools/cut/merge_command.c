@@ -45,7 +45,7 @@ static const struct option_row merge_options[] = {
      "add TIME to the ticks of FILE and its capture: 1.5ms, -300ticks", 0, take_offset},
     {OPTION_FLAG, 0, "by-start", NULL, "place captures by the times at which they started",
      offsetof(struct merge_options, by_start), NULL},
-    {OPTION_POSITIVE, 0, "clock", "HZ", "convert ticks to so many a second: 66M",
+    {OPTION_POSITIVE, 0, "clock", "HZ", "convert ticks to a clock of HZ: 66M",
      offsetof(struct merge_options, clock_hz), NULL},
     {OPTION_POSITIVE, 0, "processors", "N",
      "add N to the processors of the second capture, 2 N to those of the third...",

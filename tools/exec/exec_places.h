@@ -26,8 +26,8 @@ struct exec_places {
     size_t modules_written;           /* number of modules in that file */
     uint64_t modules_changes;         /* changes of the list until then */
     int modules_failure;              /* errno of the last write of that file; 0: success */
-    bool own_list; /* of a followed process, which goes without if it may not write it */
-    FILE *debug;                      /* for exec_debug.h; NULL: events are not printed */
+    bool own_list;  /* of a followed process, which goes without if it may not write it */
+    FILE *debug;    /* for exec_debug.h; NULL: events are not printed */
     FILE *messages; /* standard error, protected from the program; NULL: it is closed */
 };
 

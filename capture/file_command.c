@@ -2,6 +2,7 @@
 #include "capture/file_command.h"
 
 #include "formats/base/clock.h"
+#include "formats/base/program_path.h"
 #include "formats/base/thread.h"
 
 #include <errno.h>
@@ -72,19 +73,11 @@ static size_t split(char *text, char **words)
     return count;
 }
 
-/* Whether name, in the folder of size bytes if there is one, can be executed. */
-static bool is_program(const char *folder, size_t size, const char *name)
-{
-    char path[VARIABLE_BYTES];
-    struct stat status;
-    snprintf(path, sizeof path, "%.*s%s%s", (int)size, folder, size ? "/" : "", name);
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
-}
-
 int file_command_check(const char *command, struct bt_error *error)
 {
     char text[FILE_COMMAND_BYTES];
     char *words[FILE_COMMAND_BYTES / 2 + 2];
+    char path[VARIABLE_BYTES];
     if (strlen(command) >= sizeof text)
         return bt_fail(error, BT_USAGE, "the command is too long: at most %u bytes",
                        FILE_COMMAND_BYTES - 1);
@@ -92,17 +85,12 @@ int file_command_check(const char *command, struct bt_error *error)
     if (split(text, words) == 0)
         return bt_fail(error, BT_USAGE, "the command is empty");
     if (strchr(words[0], '/'))
-        return is_program("", 0, words[0])
+        return program_path_is_program(words[0])
                    ? 0
                    : bt_fail(error, BT_USAGE, "%.200s is no program that can be executed",
                              words[0]);
-    const char *folder = getenv("PATH");
-    while (folder && *folder) {
-        size_t size = strcspn(folder, ":");
-        if (is_program(size ? folder : ".", size ? size : 1, words[0]))
-            return 0;
-        folder += size + (folder[size] == ':');
-    }
+    if (program_path_find(path, sizeof path, words[0]))
+        return 0;
     return bt_fail(error, BT_USAGE,
                    "there is no program %.200s in the folders of PATH; a command has no shell: put "
                    "more than a program and its arguments into a script",

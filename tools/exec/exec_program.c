@@ -1,6 +1,7 @@
 #define _DEFAULT_SOURCE /* S_ISVTX */
 #include "tools/exec/exec_program.h"
 
+#include "formats/base/program_path.h"
 #include "tools/common/command.h"
 
 #include <errno.h>
@@ -11,31 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define PATH_DEFAULT "/bin:/usr/bin" /* if PATH is not set */
-
-static bool is_program(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
-           faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0;
-}
-
-/* Searches PATH for name. An empty folder is the current one. */
-static bool search(char *path, const char *name)
-{
-    const char *folders = getenv("PATH");
-    for (const char *at = folders ? folders : PATH_DEFAULT;; at++) {
-        size_t length = strcspn(at, ":");
-        int bytes = snprintf(path, EXEC_PROGRAM_BYTES, "%.*s%s%s", (int)length, at,
-                             length > 0 ? "/" : "./", name);
-        if (bytes > 0 && (size_t)bytes < EXEC_PROGRAM_BYTES && is_program(path))
-            return true;
-        at += length;
-        if (*at == '\0')
-            return false;
-    }
-}
 
 int exec_program_find(char *path, const char *name, struct bt_error *error)
 {
@@ -50,7 +26,7 @@ int exec_program_find(char *path, const char *name, struct bt_error *error)
             bt_fail_errno(error, "%s", path);
             return error->code = BT_USAGE;
         }
-    } else if (!search(path, name)) {
+    } else if (!program_path_find(path, EXEC_PROGRAM_BYTES, name)) {
         return bt_fail(error, BT_USAGE, "%s: no such program in the folders of PATH", name);
     }
     return 0;

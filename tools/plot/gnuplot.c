@@ -1,6 +1,7 @@
 #include "tools/plot/gnuplot.h"
 
 #include "formats/base/file_io.h"
+#include "formats/base/program_path.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,16 +29,8 @@ static int missing(struct bt_error *error)
 
 int gnuplot_find(struct bt_error *error)
 {
-    const char *path = getenv("PATH");
     char file[4096];
-    for (const char *at = path; at && *at;) {
-        size_t size = strcspn(at, ":");
-        int length = snprintf(file, sizeof file, "%.*s%sgnuplot", (int)size, at, size ? "/" : "");
-        if (length > 0 && length < (int)sizeof file && access(file, X_OK) == 0)
-            return 0;
-        at += size + (at[size] == ':');
-    }
-    return missing(error);
+    return program_path_find(file, sizeof file, "gnuplot") ? 0 : missing(error);
 }
 
 static int make_stream(int *file, struct bt_error *error)

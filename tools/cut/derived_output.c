@@ -16,7 +16,8 @@ static void print_json(const struct derived_output *output, const struct derived
     if (!json)
         return;
     json_text(json, "output", output->output);
-    maker->describe(maker->context, json);
+    if (maker->describe)
+        maker->describe(maker->context, json);
     json_count(json, "records", counts->records);
     json_count(json, "lost", loss_total(&counts->lost));
     json_count(json, "filtered", counts->filtered);

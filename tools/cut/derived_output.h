@@ -35,7 +35,7 @@ struct derived_maker {
     /* Writes to fd, whose name is for messages, and sets *counts. 0 or a negative code. */
     int (*make)(void *context, int fd, const char *name, struct input_report *report,
                 struct derived_counts *counts, struct bt_error *error);
-    /* Adds members to the JSON object. */
+    /* Adds members to the JSON object; NULL: there are none to add. */
     void (*describe)(void *context, struct json_put *json);
     void *context;
 };

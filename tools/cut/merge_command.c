@@ -68,12 +68,6 @@ static int make(void *context, int fd, const char *name, struct input_report *re
                      &settings, error);
 }
 
-static void describe(void *context, struct json_put *json)
-{
-    (void)context;
-    (void)json;
-}
-
 /* Whether each offset names one of the files. */
 static bool offsets_fit(const struct merge_options *options, const char **missing)
 {
@@ -92,7 +86,7 @@ static bool offsets_fit(const struct merge_options *options, const char **missin
 
 static int merge_checked(struct invocation *call, struct merge_options *options)
 {
-    const struct derived_maker maker = {.make = make, .describe = describe, .context = options};
+    const struct derived_maker maker = {.make = make, .context = options};
     const char *missing;
     if (call->count < 2)
         return command_usage(call, "two files at least are merged");

@@ -21,7 +21,7 @@ struct file {
     bool unseen;              /* a pipe, whose header is not read here */
 };
 
-static bool is_pipe(const char *path)
+bool captures_is_pipe(const char *path)
 {
     struct stat status;
     return strcmp(path, "-") == 0 || (stat(path, &status) == 0 && S_ISFIFO(status.st_mode));
@@ -29,7 +29,7 @@ static bool is_pipe(const char *path)
 
 static int check_readable_again(const char *path, const char *again, struct bt_error *error)
 {
-    if (is_pipe(path))
+    if (captures_is_pipe(path))
         return bt_fail(error, BT_USAGE,
                        "%s needs the capture twice, and %s can be read once: save it to a file "
                        "first",
@@ -37,19 +37,19 @@ static int check_readable_again(const char *path, const char *again, struct bt_e
     return 0;
 }
 
-static int read_header(struct file *file, struct bt_error *error)
+int captures_read_header(struct capture_info *info, const char *path, struct bt_error *error)
 {
     struct trace_reader *reader;
-    file->unseen = is_pipe(file->path);
-    if (file->unseen)
+    *info = (struct capture_info){.clock_hz = 0};
+    if (captures_is_pipe(path))
         return 0; /* reading from a pipe consumes it */
     /* TRACE_INSIST: record_input checks later whether it is a trace */
-    int result = trace_reader_open(&reader, file->path, TRACE_INSIST, error);
+    int result = trace_reader_open(&reader, path, TRACE_INSIST, error);
     if (result != 0)
         return result;
-    const struct capture_info *info = source_info(trace_reader_source(reader));
-    if (info)
-        file->info = *info;
+    const struct capture_info *header = source_info(trace_reader_source(reader));
+    if (header)
+        *info = *header;
     source_close(trace_reader_source(reader));
     return 0;
 }
@@ -72,9 +72,10 @@ static int order(struct file *files, int count, char **paths,
         files[i] = (struct file){.path = paths[i], .capture = i, .given = i};
         if (settings->as_given)
             continue;
+        files[i].unseen = captures_is_pipe(paths[i]);
         int result = settings->again ? check_readable_again(paths[i], settings->again, error) : 0;
         if (result == 0)
-            result = read_header(&files[i], error);
+            result = captures_read_header(&files[i].info, files[i].path, error);
         if (result != 0)
             return result;
         for (int j = 0; j < i && files[i].capture == i; j++)

@@ -44,6 +44,13 @@ void captures_free(struct captures *captures);
 char *captures_name(char *text, size_t size, const char *path, const struct capture_info *info,
                     uint64_t files);
 
+/* Whether a path is standard input ("-") or a pipe, which can be read only once. */
+bool captures_is_pipe(const char *path);
+
+/* Reads the header of a file's trace; all zero if it has none, or the file is a pipe. 0 or a
+ * negative code. */
+int captures_read_header(struct capture_info *info, const char *path, struct bt_error *error);
+
 /* The file read last, for captures_join. All zero before the first. */
 struct captures_seam {
     const char *path;

@@ -11,9 +11,9 @@
 #include "tests/support/measure.h"
 #include "tests/support/raw_capture.h"
 #include "tests/support/yardstick.h"
-#include "tools/cache/hierarchy.h"
-#include "tools/cache/simulation.h"
-#include "tools/cache/sweep.h"
+#include "tools/cache/model/hierarchy.h"
+#include "tools/cache/study/simulation.h"
+#include "tools/cache/study/sweep.h"
 #include "tools/input/record_input.h"
 
 #include <stdio.h>

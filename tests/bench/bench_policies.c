@@ -8,8 +8,8 @@
 #include "formats/record/reference.h"
 #include "tests/support/large_trace.h"
 #include "tests/support/measure.h"
-#include "tools/cache/simulation.h"
-#include "tools/cache/tlb.h"
+#include "tools/cache/study/simulation.h"
+#include "tools/cache/study/tlb.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,9 @@
-/* Compares the cache engine (tools/cache/hierarchy.h) with the slow simulator (slow_cache.h). */
+/* Compares the cache engine (tools/cache/model/hierarchy.h) with the slow simulator (slow_cache.h).
+ */
 #ifndef TESTS_SUPPORT_CACHE_COMPARE_H
 #define TESTS_SUPPORT_CACHE_COMPARE_H
 
-#include "tools/cache/hierarchy.h"
+#include "tools/cache/model/hierarchy.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 #define TESTS_SUPPORT_RANDOM_HIERARCHY_H
 
 #include "formats/record/record.h"
-#include "tools/cache/hierarchy.h"
+#include "tools/cache/model/hierarchy.h"
 
 /* From plain to one with every option; most are possible, not all. */
 void random_hierarchy(uint64_t *state, struct hierarchy_settings *settings);

@@ -1,12 +1,12 @@
 /*
- * A second, slow and obvious simulator of doc/cache-model.md, which tools/cache/hierarchy.h must
- * match in every counter. Its caches hold data: for each byte the number of the write that wrote
- * it, to check that a read gets the newest data.
+ * A second, slow and obvious simulator of doc/cache-model.md, which tools/cache/model/hierarchy.h
+ * must match in every counter. Its caches hold data: for each byte the number of the write that
+ * wrote it, to check that a read gets the newest data.
  */
 #ifndef TESTS_SUPPORT_SLOW_CACHE_H
 #define TESTS_SUPPORT_SLOW_CACHE_H
 
-#include "tools/cache/hierarchy.h"
+#include "tools/cache/model/hierarchy.h"
 
 struct slow_cache;
 

@@ -4,9 +4,10 @@
 #include "tools/cache/cache_report.h"
 #include "tools/cache/cache_settings_text.h"
 #include "tools/cache/compare_report.h"
-#include "tools/cache/results_message.h"
-#include "tools/cache/simulation.h"
+#include "tools/cache/study/results_message.h"
+#include "tools/cache/study/simulation.h"
 #include "tools/cache/sweep_report.h"
+#include "tools/cache/tlb_settings.h"
 #include "tools/input/record_input.h"
 
 #include <inttypes.h>

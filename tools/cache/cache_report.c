@@ -1,6 +1,5 @@
 #include "tools/cache/cache_report.h"
 
-#include "tools/cache/access_time.h"
 #include "tools/cache/cache_report_accesses.h"
 #include "tools/cache/cache_report_attribution.h"
 #include "tools/cache/cache_report_intervals.h"
@@ -9,6 +8,7 @@
 #include "tools/cache/cache_report_tlb.h"
 #include "tools/cache/cache_settings_text.h"
 #include "tools/cache/optimum_bound.h"
+#include "tools/cache/study/access_time.h"
 #include "tools/common/json_report.h"
 
 #include <inttypes.h>

@@ -3,9 +3,9 @@
 #define TOOLS_CACHE_CACHE_REPORT_H
 
 #include "formats/text/json_put.h"
-#include "tools/cache/attribution.h"
-#include "tools/cache/results.h"
-#include "tools/cache/tlb.h"
+#include "tools/cache/study/attribution.h"
+#include "tools/cache/study/results.h"
+#include "tools/cache/study/tlb.h"
 #include "tools/input/record_input.h"
 #include "tools/symbols/address_names.h"
 

@@ -1,6 +1,6 @@
 #include "tools/cache/cache_report_times.h"
 
-#include "tools/cache/access_time.h"
+#include "tools/cache/study/access_time.h"
 
 static void time_row(void *argument, size_t number, struct table_cell *cells)
 {

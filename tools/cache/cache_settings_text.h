@@ -2,7 +2,7 @@
 #ifndef TOOLS_CACHE_CACHE_SETTINGS_TEXT_H
 #define TOOLS_CACHE_CACHE_SETTINGS_TEXT_H
 
-#include "tools/cache/hierarchy.h"
+#include "tools/cache/model/hierarchy.h"
 
 /* For completion: keys and words of settings_text_take, and of settings_text_coherence. */
 #define SETTINGS_CACHE_WORDS                                                                       \

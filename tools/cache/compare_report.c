@@ -1,9 +1,9 @@
 #include "tools/cache/compare_report.h"
 
 #include "formats/text/table.h"
-#include "tools/cache/access_time.h"
 #include "tools/cache/cache_report.h"
 #include "tools/cache/optimum_bound.h"
+#include "tools/cache/study/access_time.h"
 #include "tools/common/json_report.h"
 
 #include <inttypes.h>

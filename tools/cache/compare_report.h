@@ -2,7 +2,7 @@
 #ifndef TOOLS_CACHE_COMPARE_REPORT_H
 #define TOOLS_CACHE_COMPARE_REPORT_H
 
-#include "tools/cache/compare.h"
+#include "tools/cache/study/compare.h"
 #include "tools/input/record_input.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "tools/cache/optimum_bound.h"
 
-#include "tools/cache/optimum.h"
+#include "tools/cache/model/optimum.h"
 
 #include <inttypes.h>
 #include <math.h>

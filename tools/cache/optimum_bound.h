@@ -4,7 +4,7 @@
 #define TOOLS_CACHE_OPTIMUM_BOUND_H
 
 #include "formats/text/table.h"
-#include "tools/cache/hierarchy.h"
+#include "tools/cache/model/hierarchy.h"
 
 #define OPTIMUM_BOUND_COLUMNS 3u
 

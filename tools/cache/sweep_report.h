@@ -2,7 +2,7 @@
 #ifndef TOOLS_CACHE_SWEEP_REPORT_H
 #define TOOLS_CACHE_SWEEP_REPORT_H
 
-#include "tools/cache/sweep.h"
+#include "tools/cache/study/sweep.h"
 #include "tools/input/record_input.h"
 #include "tools/plot/figure.h"
 

@@ -1,9 +1,9 @@
-/* The settings of a TLB as text. */
+#include "tools/cache/tlb_settings.h"
+
 #include "formats/base/power.h"
 #include "formats/base/quantity.h"
 #include "formats/base/suggestion.h"
 #include "tools/cache/cache_settings_text.h"
-#include "tools/cache/tlb.h"
 #include "tools/common/words.h"
 
 #include <stdlib.h>
@@ -12,20 +12,7 @@
 #define WORD_BYTES  80u
 #define ENTRIES_MAX (1u << 20)
 
-static const char *const page_names[TLB_PAGES] = {"4K", "2M", "1G"};
 static const char *const buffer_names[TLB_BUFFERS] = {"l1i", "l1d", "l2"};
-
-const char *tlb_pages_name(enum tlb_pages pages)
-{
-    return page_names[pages];
-}
-
-struct tlb_settings tlb_settings_default(void)
-{
-    return (struct tlb_settings){.arrays = {[TLB_INSTRUCTION] = {{128, 8}, {8, 0}, {4, 0}},
-                                            [TLB_DATA] = {{64, 4}, {32, 4}, {4, 0}},
-                                            [TLB_SECOND] = {{1536, 12}, {1536, 12}, {16, 4}}}};
-}
 
 /* Takes "-NAME" off the end of a key. */
 static bool take_end(char *key, const char *name)
@@ -70,7 +57,7 @@ static int take_key(struct tlb_settings *settings, const char *given, const char
     memcpy(key, given, strlen(given) + 1);
     const bool ways = take_end(key, "ways");
     for (unsigned i = 0; i < TLB_PAGES; i++)
-        if (take_end(key, page_names[i]))
+        if (take_end(key, tlb_pages_name(i)))
             pages = i;
     while (buffer < TLB_BUFFERS && strcmp(key, buffer_names[buffer]) != 0)
         buffer++;
@@ -92,7 +79,7 @@ static int check(const struct tlb_settings *settings, struct bt_error *error)
             if (array->ways && (array->entries % array->ways || !power_is(sets)))
                 return bt_fail(
                     error, BT_USAGE, "%s-%s: %u entries in sets of %u are no power of two of sets",
-                    buffer_names[buffer], page_names[pages], array->entries, array->ways);
+                    buffer_names[buffer], tlb_pages_name(pages), array->entries, array->ways);
         }
     if (!settings->walk_latency != !settings->second_latency)
         return bt_fail(error, BT_USAGE, "walk and l2-latency need each other");
@@ -134,8 +121,8 @@ int tlb_settings_take_pages(struct tlb_settings *settings, const char *text, str
     struct tlb_range range;
     unsigned pages = 0;
     char *end;
-    while (pages < TLB_PAGES &&
-           (size != strlen(page_names[pages]) || strncmp(text, page_names[pages], size) != 0))
+    while (pages < TLB_PAGES && (size != strlen(tlb_pages_name(pages)) ||
+                                 strncmp(text, tlb_pages_name(pages), size) != 0))
         pages++;
     if (pages == TLB_PAGES)
         return bt_fail(error, BT_USAGE, "pages can have 4K, 2M or 1G, not '%.40s'", text);

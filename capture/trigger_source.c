@@ -238,11 +238,13 @@ static uint64_t removed_before(const struct trigger_source *self, uint64_t posit
     return position - self->emitted;
 }
 
-/* The first position of those kept that is within pre_ticks before the match at position. */
-static uint64_t first_within(const struct trigger_source *self, uint64_t position, uint64_t tick)
+/* The first position of those kept that is within pre_ticks before the match at position. Looks
+ * back to floor at most, and returns floor, or less, if that is within. */
+static uint64_t first_within(const struct trigger_source *self, uint64_t position, uint64_t tick,
+                             uint64_t floor)
 {
     uint64_t earliest = tick > self->pre_ticks ? tick - self->pre_ticks : 0;
-    for (size_t i = self->segment_end; i-- > self->segment_first;) {
+    for (size_t i = self->segment_end; i-- > self->segment_first && position > floor;) {
         const struct segment *segment = &self->segments[i];
         uint64_t end = segment->position + segment->batch.count;
         if (segment->position >= position || segment->batch.count == 0)
@@ -253,7 +255,7 @@ static uint64_t first_within(const struct trigger_source *self, uint64_t positio
             position = end - 1;
             tick = segment->batch.last_tick;
         }
-        while (position > segment->position) {
+        while (position > segment->position && position > floor) {
             tick -= record_at(self, position)->time;
             if (tick < earliest)
                 return position;
@@ -277,7 +279,7 @@ static uint64_t window_begin(struct trigger_source *self, uint64_t position, uin
     if (!self->pre_ticks)
         return position - from > self->settings.pre_records ? position - self->settings.pre_records
                                                             : from;
-    uint64_t within = first_within(self, position, tick);
+    uint64_t within = first_within(self, position, tick, from);
     if (within <= from && from > self->emit_at && from > 0)
         self->counts.short_windows++;
     return within > from ? within : from;
@@ -310,14 +312,18 @@ static void extend(struct trigger_source *self, uint64_t position, uint64_t tick
     self->until = after > self->until ? after : self->until;
 }
 
+static bool bit(const uint64_t *bits, uint64_t i)
+{
+    return bits[i / 64] >> i % 64 & 1;
+}
+
 /* Takes the match at the record examined next. */
-static void take_match(struct trigger_source *self, bool stop)
+static void take_match(struct trigger_source *self, bool joins)
 {
     uint64_t position = self->scanned;
     uint64_t tick = self->scanned_tick;
-    if (self->trigger || !self->open) {
-        uint64_t from =
-            self->open && position < self->until ? position : window_begin(self, position, tick);
+    if (!joins && (self->trigger || !self->open)) {
+        uint64_t from = window_begin(self, position, tick);
         if (!self->open || from > self->until)
             open_window(self, from);
     }
@@ -329,7 +335,7 @@ static void take_match(struct trigger_source *self, bool stop)
     self->window.last_index = index;
     self->window.last_tick = tick;
     self->counts.matches++;
-    if (stop) {
+    if (self->stop_on && bit(self->stops, position - self->selected_base)) {
         self->stopping = true;
         self->counts.stopped = true;
         self->counts.stop_index = index;
@@ -443,11 +449,6 @@ static bool is_over(const struct trigger_source *self)
 
 /* --- examining ------------------------------------------------------------------------------- */
 
-static bool bit(const uint64_t *bits, uint64_t i)
-{
-    return bits[i / 64] >> i % 64 & 1;
-}
-
 /* The next position in [from, end) with a bit, or end. */
 static uint64_t next_match(const struct trigger_source *self, uint64_t from, uint64_t end)
 {
@@ -466,7 +467,7 @@ static uint64_t next_match(const struct trigger_source *self, uint64_t from, uin
     return self->selected_base + (i < n ? i : n);
 }
 
-/* Moves `scanned` to a later position of the last batch. */
+/* Moves `scanned` to a later position of the last batch, or leaves it. */
 static void advance(struct trigger_source *self, uint64_t position)
 {
     size_t n = (size_t)(position - self->scanned);
@@ -497,23 +498,43 @@ static int receive(struct trigger_source *self, int timeout_ms, struct bt_error 
     return add_segment(self, &batch, error) < 0 ? error->code : 1;
 }
 
+/* Whether the match at `scanned` certainly belongs to the open window, although records before it
+ * may wait to be passed on. */
+static bool joins_window(const struct trigger_source *self)
+{
+    if (!self->open || (self->window.snapshots && self->window.matches == 0))
+        return false;
+    if (self->until == UINT64_MAX)
+        return !self->post_ticks || self->scanned_tick <= self->until_tick;
+    uint64_t between = self->scanned > self->until ? self->scanned - self->until : 0;
+    if (!self->pre_ticks)
+        return between <= self->settings.pre_records;
+    return between == 0 ||
+           (between <= self->pre_records &&
+            first_within(self, self->scanned, self->scanned_tick, self->until) <= self->until);
+}
+
 /* Examines records up to the next match that must wait until the records before it are passed on.
  */
 static void examine(struct trigger_source *self)
 {
-    uint64_t at = next_match(self, self->scanned, self->received);
-    if (at > self->scanned) {
+    bool passed = true; /* the records before `scanned` are */
+    while (!self->stopping && self->scanned < self->received) {
+        uint64_t at = next_match(self, self->scanned, self->received);
+        passed = passed && at == self->scanned;
         advance(self, at);
-        return;
+        bool joins = joins_window(self);
+        if (at == self->received || !(passed || joins))
+            return;
+        take_match(self, joins);
+        passed = false;
+        /* the record itself is passed on with those after it; its successor is examined next */
+        if (at + 1 < self->received) {
+            self->scanned_tick += record_at(self, at + 1)->time;
+            self->scanned_index++;
+        }
+        self->scanned = at + 1;
     }
-    uint64_t i = at - self->selected_base;
-    take_match(self, self->stop_on && bit(self->stops, i));
-    /* the record itself is passed on with those after it; its successor is examined next */
-    if (at + 1 < self->received) {
-        self->scanned_tick += record_at(self, at + 1)->time;
-        self->scanned_index++;
-    }
-    self->scanned = at + 1;
 }
 
 /* --- the source ------------------------------------------------------------------------------ */

@@ -5,7 +5,6 @@
  * In the same run, on the same records: gzip -1 and igzip -1.
  */
 #include "capture/capture.h"
-#include "driver/session.h"
 #include "tests/support/large_trace.h"
 #include "tests/support/measure.h"
 #include "tests/support/memory_board.h"
@@ -24,18 +23,6 @@ static void die(const struct bt_error *error)
     exit(3);
 }
 
-static struct source *open_source(struct stream *stream, enum wire_packing packing)
-{
-    struct bt_error error;
-    struct session_settings settings = session_settings_default();
-    settings.packing = packing;
-    struct session *session = session_new(stream, &error);
-    if (!session)
-        die(&error);
-    session_prepare(session, &settings);
-    return session_source(session);
-}
-
 /* One capture; returns its processor time in seconds a record. */
 static double run(const struct record *records, enum wire_packing packing,
                   enum deflate_engine engine, unsigned rounds)
@@ -51,7 +38,7 @@ static double run(const struct record *records, enum wire_packing packing,
     settings.engine = engine;
     struct stream *board =
         memory_board_new(records, ROUND_RECORDS, (uint64_t)ROUND_RECORDS * rounds, packing);
-    struct source *source = open_source(board, packing);
+    struct source *source = memory_board_source(board, packing);
     size_t memory = measure_resident_bytes();
     measure_begin(&measure);
     struct capture *capture = capture_new(&settings, source, &error);

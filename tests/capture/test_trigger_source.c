@@ -296,7 +296,7 @@ static struct trigger_settings random_settings(uint64_t *random)
     else if (triggers)
         settings.pre_records = pre;
     if (random_below(random, 2))
-        settings.post_ns = (int64_t)post * NS_A_TICK * 20;
+        settings.post_ns = (int64_t)(post * (1 + random_below(random, 20))) * NS_A_TICK;
     else
         settings.post_records = post;
     if (settings.pre_ns || random_below(random, 3) == 0)
@@ -317,6 +317,29 @@ static void test_scripts(void)
                                       .short_percent = (unsigned)random_below(&random, 50),
                                       .odd_percent = (unsigned)random_below(&random, 20)};
         struct trigger_settings settings = random_settings(&random);
+        run(&settings, &script, &random, seed);
+    }
+}
+
+/* Many matches in a batch, whose windows just overlap, touch, or are a record or a tick apart. */
+static void test_dense_matches(void)
+{
+    for (uint64_t seed = 0; seed < 400; seed++) {
+        uint64_t random = random_seed(seed);
+        const struct script script = {.seed = random, .total = 3000, .chunk = 1000};
+        struct trigger_settings settings = {.trigger = "processor=1"};
+        uint64_t pre = random_below(&random, 5) > 1 ? random_below(&random, 40) : 0;
+        uint64_t post = random_below(&random, 5) > 1 ? random_below(&random, 40) : 0;
+        if (random_below(&random, 2))
+            settings.pre_ns = (int64_t)pre * NS_A_TICK;
+        else
+            settings.pre_records = pre / 8;
+        if (random_below(&random, 2))
+            settings.post_ns = (int64_t)post * NS_A_TICK;
+        else
+            settings.post_records = post / 8;
+        if (settings.pre_ns)
+            settings.ring_bytes = (1 + random_below(&random, 8)) * RECORD_BYTES;
         run(&settings, &script, &random, seed);
     }
 }
@@ -352,6 +375,7 @@ static void test_memory(void)
 }
 
 static const struct test_case cases[] = {{"windows, stops, losses and short buffers", test_scripts},
+                                         {"dense matches", test_dense_matches},
                                          {"memory of large buffers", test_memory},
                                          {NULL, NULL}};
 TEST_SUITE(trigger_source, cases)

@@ -1,5 +1,6 @@
 #include "tests/support/memory_board.h"
 
+#include "driver/session.h"
 #include "formats/base/crc32c.h"
 #include "formats/wire/packing.h"
 #include "tests/support/wire_frames.h"
@@ -246,6 +247,20 @@ struct stream *memory_board_new(const struct record *records, size_t count, uint
     for (size_t done = 0; done < count;)
         done += store_frame(board, records + done, count - done);
     return &board->stream;
+}
+
+struct source *memory_board_source(struct stream *board, enum wire_packing packing)
+{
+    struct bt_error error;
+    struct session_settings settings = session_settings_default();
+    settings.packing = packing;
+    struct session *session = session_new(board, &error);
+    if (!session) {
+        fprintf(stderr, "memory_board: %s\n", error.message);
+        abort();
+    }
+    session_prepare(session, &settings);
+    return session_source(session);
 }
 
 uint64_t memory_board_bytes(const struct stream *stream)

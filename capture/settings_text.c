@@ -144,6 +144,17 @@ int settings_text_post(struct trigger_settings *trigger, const char *text, struc
                         error);
 }
 
+int settings_text_ring(struct trigger_settings *trigger, const char *text, struct bt_error *error)
+{
+    uint64_t bytes;
+    int result = quantity_bytes(&bytes, text, error);
+    if (result == 0 && bytes < TRIGGER_RING_MIN)
+        result = bt_fail(error, BT_USAGE, "at least 4K, which is memory for 341 records");
+    if (result == 0)
+        trigger->ring_bytes = bytes;
+    return result;
+}
+
 int settings_text_trigger(char out[TRIGGER_TEXT_BYTES], const char *text, struct bt_error *error)
 {
     struct expression *expression = NULL;

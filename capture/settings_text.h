@@ -4,6 +4,7 @@
  *   rotate   size=64M | time=10m | every=1h
  *   stop     time=10s | records=1M | size=1G | files=3
  *   queue    64M
+ *   ring     64M
  *   disk-full  end | wait
  *   reconnect  forever | never | 10m
  */
@@ -29,6 +30,9 @@ int settings_text_reconnect(struct session_settings *settings, const char *text,
 /* What is kept before and after a match: a number of records, a time or ticks. 0, or BT_USAGE. */
 int settings_text_pre(struct trigger_settings *trigger, const char *text, struct bt_error *error);
 int settings_text_post(struct trigger_settings *trigger, const char *text, struct bt_error *error);
+
+/* Sets the memory for records before a match. 0, or BT_USAGE. */
+int settings_text_ring(struct trigger_settings *trigger, const char *text, struct bt_error *error);
 
 /* Copies an expression of a trigger. 0, or BT_USAGE. */
 int settings_text_trigger(char out[TRIGGER_TEXT_BYTES], const char *text, struct bt_error *error);

@@ -89,7 +89,8 @@ int trigger_check(const struct trigger_settings *settings, struct bt_error *erro
         return bt_fail(error, BT_USAGE, "records after a match need a trigger or a stop");
     if (trigger_memory(settings) > TRIGGER_RING_MAX)
         return bt_fail(error, BT_USAGE,
-                       "a buffer of more than 16G is too large: keep fewer records before a match");
+                       "the records before a match would take more than 16G of memory, which is "
+                       "twice the ring: choose a smaller ring, or fewer records before a match");
     int result = check_expression("the trigger", settings->trigger, error);
     return result < 0 ? result : check_expression("the stop", settings->stop_on, error);
 }

@@ -25,6 +25,7 @@ struct trigger_settings {
                             pre_ticks or pre_ns */
 };
 #define TRIGGER_RING_BYTES ((uint64_t)64 << 20)
+#define TRIGGER_RING_MIN   ((uint64_t)4 << 10)
 #define TRIGGER_RING_MAX   ((uint64_t)16 << 30)
 
 /* Whether the settings leave records out: files then are windows. */

@@ -138,7 +138,7 @@ static int set_post(struct config_capture *capture, const char *value, struct bt
 
 static int set_ring(struct config_capture *capture, const char *value, struct bt_error *error)
 {
-    return quantity_bytes(&capture->settings.trigger.ring_bytes, value, error);
+    return settings_text_ring(&capture->settings.trigger, value, error);
 }
 
 static int set_exec_on_file(struct config_capture *capture, const char *value,

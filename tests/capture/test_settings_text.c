@@ -109,11 +109,25 @@ static void test_windows(void)
     CU_ASSERT(trigger.pre_ticks == 2000);
 }
 
+static void test_ring(void)
+{
+    struct trigger_settings trigger = {.ring_bytes = 7};
+    struct bt_error error;
+    CU_ASSERT_EQUAL(settings_text_ring(&trigger, "0", &error), BT_USAGE);
+    CU_ASSERT_EQUAL(settings_text_ring(&trigger, "4095", &error), BT_USAGE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "at least 4K"));
+    CU_ASSERT_EQUAL(settings_text_ring(&trigger, "much", &error), BT_USAGE);
+    CU_ASSERT_EQUAL(trigger.ring_bytes, 7);
+    CU_ASSERT_EQUAL(settings_text_ring(&trigger, "4K", &error), 0);
+    CU_ASSERT_EQUAL(trigger.ring_bytes, 4096);
+}
+
 static const struct test_case cases[] = {{"rotation rules", test_rotate},
                                          {"stop rules", test_stop},
                                          {"refused rules", test_refused},
                                          {"a full disk", test_disk_full},
                                          {"reconnecting", test_reconnect},
                                          {"around a match", test_windows},
+                                         {"memory for records before a match", test_ring},
                                          {NULL, NULL}};
 TEST_SUITE(settings_text, cases)

@@ -112,4 +112,5 @@ usage() {
 }
 usage 'neither a time (10ms), nor a number of requests' --trigger type=FETCH --pre many
 usage 'expected a request type' --trigger type=NONSENSE
+usage '--ring: at least 4K' --ring 1
 usage 'each window is a file' --trigger type=FETCH --rotate time=1s

@@ -191,12 +191,14 @@ static void test_triggers(void)
     refused(GOOD "pre=10\n", "test.conf:1: [capture a]: records before a match need a trigger");
     refused(GOOD "post=10\n",
             "test.conf:1: [capture a]: records after a match need a trigger or a stop");
-    refused(GOOD "trigger=type=FETCH\npre=1000000M\n",
-            "test.conf:1: [capture a]: a buffer of more than 16G is too large: keep fewer records "
-            "before a match");
+    refused(
+        GOOD "trigger=type=FETCH\npre=1000000M\n",
+        "test.conf:1: [capture a]: the records before a match would take more than 16G of memory, "
+        "which is twice the ring: choose a smaller ring, or fewer records before a match");
     refused(GOOD "trigger=type=FETCH\nrotate=time=1s\n",
             "test.conf:1: [capture a]: with a trigger each window is a file: rotate takes only "
             "size=64M");
+    refused(GOOD "ring=1\n", "test.conf:4: ring: at least 4K, which is memory for 341 records");
     refused(GOOD "ring=much\n",
             "test.conf:4: ring: \"much\" is not a number such as 4096, 64K, 20M or 1G");
     refused(GOOD "stop_on=type=FETCH\n",

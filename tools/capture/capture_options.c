@@ -104,3 +104,8 @@ int capture_option_post(void *settings, const char *argument, struct bt_error *e
 {
     return settings_text_post(&((struct capture_settings *)settings)->trigger, argument, error);
 }
+
+int capture_option_ring(void *settings, const char *argument, struct bt_error *error)
+{
+    return settings_text_ring(&((struct capture_settings *)settings)->trigger, argument, error);
+}

@@ -14,6 +14,7 @@ int capture_option_rotate(void *settings, const char *argument, struct bt_error 
 int capture_option_engine(void *settings, const char *argument, struct bt_error *error);
 int capture_option_level(void *settings, const char *argument, struct bt_error *error);
 int capture_option_queue(void *settings, const char *argument, struct bt_error *error);
+int capture_option_ring(void *settings, const char *argument, struct bt_error *error);
 int capture_option_trigger(void *settings, const char *argument, struct bt_error *error);
 int capture_option_stop_on(void *settings, const char *argument, struct bt_error *error);
 int capture_option_pre(void *settings, const char *argument, struct bt_error *error);
@@ -66,9 +67,9 @@ int capture_option_disk_full(void *settings, const char *argument, struct bt_err
         {OPTION_CALL,        0, "post", "EXTENT", "the same after each match (default: 0)", 0,     \
          capture_option_post},                                                                     \
     {                                                                                              \
-        OPTION_BYTES, 0, "ring", "SIZE",                                                           \
-            "memory for records before a match; without --trigger, save only snapshots",           \
-            offsetof(type, capture.trigger.ring_bytes), NULL                                       \
+        OPTION_CALL, 0, "ring", "SIZE",                                                            \
+            "memory for records before a match; without --trigger, save only snapshots", 0,        \
+            capture_option_ring                                                                    \
     }
 #define CAPTURE_QUEUE_OPTIONS(type)                                                                \
     {OPTION_NUMBER,                                                                                \

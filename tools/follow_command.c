@@ -130,10 +130,36 @@ static int put_matching(struct follow *follow, const struct batch *batch, struct
 
 /* --- a capture file -------------------------------------------------------------------------- */
 
+/* Makes the file of -o, which must not exist. */
+static int make_file(struct follow *follow, struct bt_error *error)
+{
+    const char *path = follow->settings->output;
+    follow->file = STDOUT_FILENO;
+    if (!path || strcmp(path, "-") == 0)
+        return 0;
+    follow->file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return follow->file < 0 ? bt_fail_errno(error, "cannot make %s", path) : 0;
+}
+
+/* Reports now that the file cannot be made. It is made with the first record: before, nothing
+ * remains of a call that is interrupted. */
+static int try_file(struct follow *follow, struct bt_error *error)
+{
+    int result = make_file(follow, error);
+    if (result == 0 && follow->file != STDOUT_FILENO) {
+        unlink(follow->settings->output);
+        close(follow->file);
+        follow->file = STDOUT_FILENO;
+    }
+    return result;
+}
+
 static int begin_file(struct follow *follow, struct bt_error *error)
 {
     if (follow->writer)
         return 0;
+    if (make_file(follow, error) < 0)
+        return error->code;
     follow->encoder = deflate_encoder_new(DEFLATE_BEST, -1, error);
     follow->member = malloc(capture_data_member_bound(follow->batch.capacity));
     if (!follow->encoder || !follow->member)
@@ -169,6 +195,8 @@ static int end_file(struct follow *follow, struct bt_error *error)
     own.final = true;
     if (totals && totals->final)
         own = *totals;
+    if (totals && begin_file(follow, error) < 0) /* a capture without records has a file, too */
+        return error->code;
     memset(own.file_lost, 0, sizeof own.file_lost); /* the writer has them */
     return follow->writer ? capture_writer_close(follow->writer, &own, error) : 0;
 }
@@ -278,12 +306,8 @@ static int allocate(struct follow *follow, const char *prefix, struct bt_error *
     follow->selection = record_selection_new(NULL, &settings->time, error);
     if (!follow->selection)
         return error->code;
-    follow->file = STDOUT_FILENO;
-    if (settings->output && strcmp(settings->output, "-") != 0) {
-        follow->file = open(settings->output, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (follow->file < 0)
-            return bt_fail_errno(error, "cannot make %s", settings->output);
-    }
+    if (try_file(follow, error) < 0)
+        return error->code;
     if (!settings->output) {
         follow->output = output_new(STDOUT_FILENO, "standard output", error);
         if (!follow->output)

@@ -60,6 +60,41 @@ status=0
 wait "$follower" || status=$?
 [ "$status" -eq 1 ] && grep -q 'has no closing block: its capture was killed' err || { cat err; exit 1; }
 [ "$(stat -c %s k.byu)" -gt 12000 ]
+# top says it in the same words, also later
+for option in '' --follow; do
+    status=0
+    bustap top $option killed/k >out 2>top_err </dev/null || status=$?
+    [ "$status" -eq 1 ] && cmp err top_err || { cat top_err; exit 1; }
+done
+# killed between two files
+mkdir between
+bustap capture -q --board virtual:smp=1 -o between/k --rotate size=20K --flush 10ms &
+capture=$!
+until ls between/k_00003_* >/dev/null 2>&1; do sleep 0.05; done
+kill -9 "$capture"
+wait "$capture" 2>/dev/null || true
+rm between/*.part
+status=0
+bustap follow between/k >out 2>err || status=$?
+[ "$status" -eq 1 ] && grep -q 'the file after k_.*.byu.gz is missing: its capture was killed' err || { cat err; exit 1; }
+
+# interrupted before the first record, -o leaves nothing, and the next call begins anew
+bustap follow -o none.byu.gz run/later 2>err &
+follower=$!
+sleep 0.3
+kill "$follower"
+wait "$follower" 2>/dev/null || true
+[ ! -e none.byu.gz ]
+bustap capture -q --board virtual:smp=1,requests=1000 -o run/later
+bustap follow -o none.byu.gz run/later
+bustap dump none.byu.gz | cmp - <(bustap dump run/later_*)
+# of a capture without records it is one, too; a place where it cannot be made is reported at once
+bustap capture -q --board virtual:smp=1,requests=1000 -f address=1 -o run/empty
+bustap follow -o empty.byu.gz run/empty
+bustap verify empty.byu.gz >verdict || { cat verdict; exit 1; }
+status=0
+bustap follow -o no/folder.byu.gz run/not_yet 2>err || status=$?
+[ "$status" -eq 3 ] && grep -q 'cannot make no/folder.byu.gz: No such file' err || { cat err; exit 1; }
 
 # a reader that closes early ends it, also while nothing is written
 bustap capture -q --board virtual:smp=1 -o run/endless &

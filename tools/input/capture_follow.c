@@ -333,6 +333,9 @@ static int hand_out(struct capture_follow *follow, struct batch *batch)
 static int end_killed(struct capture_follow *follow, struct bt_error *error)
 {
     follow->ended = true;
+    if (follow->closed)
+        return bt_fail(error, BT_DATA, "the file after %s is missing: its capture was killed",
+                       follow->name);
     return bt_fail(error, BT_DATA,
                    "%s has no closing block: its capture was killed; 'bustap recover' adds it",
                    follow->name);

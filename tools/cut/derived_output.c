@@ -4,6 +4,7 @@
 #include "formats/base/printable.h"
 #include "tools/common/json_report.h"
 #include "tools/common/overwrite.h"
+#include "tools/input/distinct_files.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -77,7 +78,9 @@ int derived_output_run(const struct invocation *call, const struct derived_outpu
     const bool piped = strcmp(output->output, "-") == 0;
     if (output->json && piped)
         return command_usage(call, "--json and -o - both need standard output");
-    int result = overwrite_check(output->output, inputs->count, inputs->paths, "OUT", &error);
+    int result = distinct_files_check(inputs->count, inputs->paths, &error);
+    if (result == 0)
+        result = overwrite_check(output->output, inputs->count, inputs->paths, "OUT", &error);
     if (result == 0 && !piped && !(file = overwrite_begin(output->output, output->force, &error)))
         result = error.code;
     if (result < 0)

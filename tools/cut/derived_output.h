@@ -42,7 +42,7 @@ struct derived_maker {
 
 /*
  * Checks the options, writes the file, gives it its name and prints the summary. Inputs are the
- * files that must not be overwritten. Returns the exit status.
+ * files that must not be overwritten, or given twice. Returns the exit status.
  */
 int derived_output_run(const struct invocation *call, const struct derived_output *output,
                        const struct input_paths *inputs, const struct derived_maker *maker);

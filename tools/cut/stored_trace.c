@@ -126,7 +126,7 @@ struct stored_trace *stored_trace_open(int count, char **paths,
                                        struct bt_error *error)
 {
     struct stored_trace *trace = calloc(1, sizeof *trace);
-    const struct captures_settings order = {.concatenate = true};
+    const struct captures_settings order = {.concatenate = true, .distinct = true};
     if (!trace) {
         bt_fail(error, BT_MEMORY, "no memory for the input");
         return NULL;
@@ -201,11 +201,20 @@ static void advance_member(struct stored_trace *trace)
 
 /* --- reading --------------------------------------------------------------------------------- */
 
+/* Whether the open file, which has been read, has no bytes. */
+static bool is_empty(const struct input_trace *input)
+{
+    return input->reader ? trace_reader_empty(input->reader) : input_trace_offset(input) == 0;
+}
+
 /* Reports an error that does not end the reading. 0, or the code of another one. */
-static int report(struct stored_trace *trace, const struct bt_error *error)
+static int report(struct stored_trace *trace, struct bt_error *error)
 {
     if (error->code != BT_DATA && error->code != BT_NOTE)
         return error->code;
+    if (error->code == BT_NOTE && is_empty(&trace->input))
+        return bt_fail(error, BT_DATA, "%.200s is empty: there is no trace to read",
+                       record_input_name(trace->path));
     input_report_found(trace->settings.report, error);
     return 0;
 }

@@ -125,6 +125,18 @@ static int refuse(const struct file *files, int count, int traces, struct bt_err
                    traces, names);
 }
 
+/* Sorted files of a capture must have different numbers. 0 or BT_USAGE. */
+static int check_distinct(const struct file *files, int count, struct bt_error *error)
+{
+    for (int i = 1; i < count; i++)
+        if (files[i].capture == files[i - 1].capture &&
+            files[i].info.file_number == files[i - 1].info.file_number)
+            return bt_fail(error, BT_USAGE,
+                           "%.200s and %.200s both hold file %" PRIu32 " of a capture: give one",
+                           files[i - 1].path, files[i].path, files[i].info.file_number);
+    return 0;
+}
+
 /* Files whose headers are known must be of one trace. 0 or BT_USAGE. */
 static int check_one(const struct file *files, int count, struct bt_error *error)
 {
@@ -147,6 +159,8 @@ int captures_order(struct captures *captures, int count, char **paths,
         result = bt_fail(error, BT_MEMORY, "no memory for %d files", count);
     if (result == 0 && !settings->concatenate && !settings->as_given)
         result = check_one(files, count, error);
+    if (result == 0 && settings->distinct)
+        result = check_distinct(files, count, error);
     for (int i = 0; i < count && result == 0; i++)
         captures->paths[i] = files[i].path;
     free(files);

@@ -17,6 +17,7 @@ struct captures_settings {
                           and standard input; NULL: files are read once */
     bool concatenate;  /* accept several traces; they are studied as one */
     bool as_given;     /* keep the order given, open no file, accept several traces */
+    bool distinct;     /* reject two files of a capture with one number: copies of each other */
 };
 
 /* Option row of `concatenate` (tools/common/options.h). */

@@ -2,31 +2,10 @@
 # Windows around matches, compared with windows that awk cuts out of the whole capture; stops at a
 # match; snapshots.
 set -eu
+. "$TOP/tests/e2e/windows_twin.sh"
 board=virtual:smp=2,requests=100000
 bustap capture -q --board $board -o all/a
 bustap dump --csv all/a_* | tail -n +2 >all.csv
-
-# twin TYPE PRE POST: "WINDOW TICK,ADDRESS,TYPE,..." of each record in a window
-twin() {
-    awk -F, -v type="$1" -v pre="$2" -v post="$3" '
-        { line[NR] = $2 "," $3 "," $4 "," $5 "," $6 "," $7; if ($4 == type) match_at[++n] = NR }
-        END {
-            for (i = 1; i <= n; i++) {
-                from = match_at[i] - pre; if (from < 1) from = 1
-                if (i == 1 || from > until) { window++; at = from }
-                until = match_at[i] + post + 1
-                for (; at < until && at <= NR; at++) print window, line[at]
-            }
-        }' all.csv
-}
-# saved PREFIX: the same from its files; the last one has no window
-saved() {
-    local file window=0
-    for file in "$1"_*; do
-        window=$((window + 1))
-        bustap dump --csv "$file" | tail -n +2 | cut -d, -f 2-7 | sed "s/^/$window /"
-    done
-}
 
 n=0
 for form in 'SHUTDOWN 100 50' 'STOPCLKACK 0 0' 'IOREAD 300 300' 'SMIACK 70000 5' 'MEMREADINV 40 40'; do

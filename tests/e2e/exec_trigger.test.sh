@@ -38,7 +38,7 @@ awk -F, -v at="$at" '$2 + 100 >= at && $2 <= at + 50' all.csv | cut -d, -f 2-7 >
 bustap dump --csv ticks/t_*.byu.gz | tail -n +2 | cut -d, -f 2-7 | cmp wanted -
 whole ticks/t_*.byu.gz
 
-# a stop: the program goes on to its end, the capture does not
+# a stop: the program continues to its end, the capture ends
 run -o stop/s --stop-on index=1000 --post 10
 grep -q '^bustap: stopped by a match: record 1000 at tick' err || { cat err; exit 1; }
 head -n 1011 all.csv >wanted

@@ -89,6 +89,38 @@ grep -q "PROCESSORS  SYMBOL" out
 bustap cut -q -o part.byu.gz -f symbol=counter "$file"
 cmp part.byu.gz.modules one.modules
 [ "$(bustap dump -f 'symbol=counter' part.byu.gz | wc -l)" = "$count" ]
+# so does a merge of captures with one list, in any folder; the list of a file that is replaced goes with it
+mkdir moved
+bustap cut -q -n 100 -o moved/a.byu.gz "$file"
+bustap cut -q --skip 100 -o b.byu.gz "$file"
+bustap merge -q moved/a.byu.gz b.byu.gz -o both.byu.gz
+cmp both.byu.gz.modules one.modules
+rm moved/a.byu.gz.modules
+bustap merge -q moved/a.byu.gz b.byu.gz -o both.byu.gz --force
+cmp both.byu.gz.modules one.modules
+rm b.byu.gz.modules
+bustap merge -q moved/a.byu.gz b.byu.gz -o both.byu.gz --force
+[ ! -e both.byu.gz.modules ]
+# different lists, and times that do not fit, are not copied
+sed 's/$/@5-/' one.modules >moved/a.byu.gz.modules
+bustap merge moved/a.byu.gz part.byu.gz -o both.byu.gz --force 2>err
+grep -q '^bustap: moved/a.byu.gz.modules and part.byu.gz.modules are different lists' err
+[ ! -e both.byu.gz.modules ]
+cp moved/a.byu.gz.modules b.byu.gz.modules
+bustap merge -q moved/a.byu.gz b.byu.gz -o both.byu.gz --force
+cmp both.byu.gz.modules b.byu.gz.modules
+bustap merge moved/a.byu.gz b.byu.gz --offset b.byu.gz=7ticks -o both.byu.gz --force 2>err
+grep -q 'a.byu.gz.modules has times of modules' err
+[ ! -e both.byu.gz.modules ]
+# a list that is read stays
+bustap merge -q moved/a.byu.gz part.byu.gz -o part --force 2>err
+cmp part.byu.gz.modules one.modules
+cp part.byu.gz.modules part.modules
+mv part.byu.gz part_1.byu.gz
+rm part.byu.gz.modules
+bustap merge -q moved/a.byu.gz part_1.byu.gz -o part --force 2>err
+cmp part.modules one.modules
+mv part_1.byu.gz part.byu.gz
 [ "$(bustap info --json -f 'symbol=counter' "$file" | jq .records)" = "$count" ]
 # without a list, or with one that names no file
 refused - worker 'no program is known' <"$file"

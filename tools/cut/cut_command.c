@@ -2,9 +2,6 @@
 
 #include "tools/cut/cut.h"
 #include "tools/cut/derived_output.h"
-#include "tools/symbols/module_list_path.h"
-
-#include <string.h>
 
 struct cut_options {
     struct derived_output output;
@@ -46,12 +43,7 @@ static int cut_main(struct invocation *call)
     if (!command_options(call, &options, &status))
         return status;
     input_paths_take(&options.paths, call->count, call->arguments);
-    status = derived_output_run(call, &options.output, &options.paths, &maker);
-    struct bt_error error;
-    if (status == 0 && strcmp(options.output.output, "-") != 0 &&
-        module_list_copy(options.paths.paths[0], options.output.output, &error) < 0)
-        status = command_failure(&error);
-    return status;
+    return derived_output_run(call, &options.output, &options.paths, &maker);
 }
 
 const struct command cut_command = {

@@ -5,6 +5,7 @@
 #include "tools/common/json_report.h"
 #include "tools/common/overwrite.h"
 #include "tools/input/distinct_files.h"
+#include "tools/symbols/module_list_copy.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -47,9 +48,25 @@ static void print_text(const char *output, const struct derived_counts *counts)
     fputc('\n', stderr);
 }
 
-/* Writes into file, NULL for standard output, and gives the file its name. */
-static int make_into(const struct derived_output *output, const struct derived_maker *maker,
-                     struct input_report *report, struct new_file *file, struct bt_error *error)
+/* Gives the file its name, and a list of modules. 0 or a negative code. */
+static int commit(const struct derived_output *output, const struct input_paths *inputs,
+                  const struct derived_counts *counts, struct input_report *report,
+                  struct new_file *file, struct bt_error *error)
+{
+    int result = new_file_commit(file, error);
+    if (result == 0)
+        result = module_list_copy(inputs->count, inputs->paths, output->output, counts->moved,
+                                  output->force, error);
+    if (result != BT_NOTE)
+        return result;
+    input_report_found(report, error);
+    return 0;
+}
+
+/* Writes into file, NULL for standard output. 0 or a negative code. */
+static int make_into(const struct derived_output *output, const struct input_paths *inputs,
+                     const struct derived_maker *maker, struct input_report *report,
+                     struct new_file *file, struct bt_error *error)
 {
     const char *name = file ? output->output : "standard output";
     struct derived_counts counts;
@@ -57,7 +74,7 @@ static int make_into(const struct derived_output *output, const struct derived_m
                              report, &counts, error);
     progress_clear(&report->progress);
     if (result == 0 && file)
-        result = new_file_commit(file, error);
+        result = commit(output, inputs, &counts, report, file, error);
     if (result < 0)
         return result;
     if (output->json)
@@ -86,7 +103,7 @@ int derived_output_run(const struct invocation *call, const struct derived_outpu
     if (result < 0)
         return command_failure(&error);
     input_report_begin(&report, !piped);
-    result = make_into(output, maker, &report, file, &error);
+    result = make_into(output, inputs, maker, &report, file, &error);
     input_report_end(&report);
     new_file_free(file);
     if (result < 0 && result != BT_CLOSED)

@@ -23,6 +23,7 @@ struct derived_counts {
     uint64_t filtered; /* records removed by a filter */
     uint64_t bytes;
     uint64_t clock_hz; /* ticks per second; 0: unknown */
+    bool moved;        /* ticks are not those of the inputs */
 };
 
 /*

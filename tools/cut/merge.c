@@ -430,6 +430,8 @@ int merge_run(struct derived_counts *counts, int fd, const char *name, int count
         status = run(&merge, fd, name, error);
     if (status == 0)
         *counts = *derived_writer_counts(merge.writer);
+    for (size_t i = 0; i < merge.count && status == 0; i++)
+        counts->moved |= merge.inputs[i].later > 0 || merge.inputs[i].clock_hz != counts->clock_hz;
     clear(&merge);
     merge_groups_free(&groups);
     return status;

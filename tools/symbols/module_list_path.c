@@ -134,40 +134,6 @@ bool module_list_may_write(const char *path)
     return ours;
 }
 
-/* Copies a file. 0 or BT_IO. */
-static int copy(const char *from, const char *to, struct bt_error *error)
-{
-    char buffer[4096];
-    size_t bytes;
-    FILE *in = fopen(from, "re");
-    FILE *out = in ? fopen(to, "we") : NULL;
-    int result = 0;
-    if (!in || !out)
-        result = bt_fail_errno(error, "cannot open %s", in ? to : from);
-    while (result == 0 && (bytes = fread(buffer, 1, sizeof buffer, in)) > 0)
-        if (fwrite(buffer, 1, bytes, out) < bytes)
-            result = bt_fail_errno(error, "cannot write %s", to);
-    if (result == 0 && ferror(in))
-        result = bt_fail_errno(error, "cannot read %s", from);
-    if (in)
-        fclose(in);
-    if (out && fclose(out) != 0 && result == 0)
-        result = bt_fail_errno(error, "cannot write %s", to);
-    return result;
-}
-
-int module_list_copy(const char *capture, const char *file, struct bt_error *error)
-{
-    char path[PATH_MAX];
-    char *list = module_list_beside(capture);
-    int result = 0;
-    if (list && snprintf(path, sizeof path, "%s" MODULE_LIST_SUFFIX, file) < PATH_MAX &&
-        module_list_may_write(path) && strcmp(list, path) != 0)
-        result = copy(list, path, error);
-    free(list);
-    return result;
-}
-
 /* --- setting lists aside --------------------------------------------------------------------- */
 
 /* Whether a name is that of a list of the prefix, or of one of its processes. */

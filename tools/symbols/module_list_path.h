@@ -18,10 +18,6 @@ char *module_list_beside(const char *capture);
 /* Whether a list may be written to a path: nothing is there, or a list of an earlier program. */
 bool module_list_may_write(const char *path);
 
-/* Copies the list of a capture, if it has one, for a file made of it: FILE.modules. A file there
- * that is no list stays. 0 or BT_IO. */
-int module_list_copy(const char *capture, const char *file, struct bt_error *error);
-
 /*
  * Before another capture is appended to a prefix: gives the lists of the earlier ones, if there are
  * any, names with the present time, so that they remain those of the files until now. Waits for the

@@ -2,14 +2,13 @@
 
 #include "formats/capture/record_judge.h"
 #include "formats/capture/trace_reader.h"
+#include "formats/deflate/gunzip.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #define GZIP_OUTPUT_BYTES (1u << 20)
-#define ZLIB_GZIP_WINDOW  31
 
 struct trace_records {
     struct trace_input *input;
@@ -28,9 +27,8 @@ struct trace_records {
     bool finished;             /* the end is reached, */
     bool empty;                /* and the input has no bytes */
     /* gzip only */
-    bool gzip;
-    z_stream zlib;
-    uint8_t *output; /* decompressed bytes: [begin, end) are available */
+    struct gunzip *gzip; /* NULL: not compressed */
+    uint8_t *output;     /* decompressed bytes: [begin, end) are available */
     size_t begin, end;
     bool gzip_ended;
     struct bt_error pending; /* why the stream ended early; code 0: nothing to report */
@@ -46,7 +44,7 @@ static int next_member(struct trace_records *records, struct bt_error *error)
     const uint8_t *bytes = trace_input_bytes(input);
     size_t available = trace_input_available(input);
     if (available >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b) {
-        inflateReset(&records->zlib);
+        gunzip_begin_member(records->gzip);
         return 0;
     }
     records->gzip_ended = true;
@@ -58,28 +56,30 @@ static int next_member(struct trace_records *records, struct bt_error *error)
 }
 
 /* Decompresses once, from the input into the free part of the output. */
-static int gunzip_some(struct trace_records *records, struct bt_error *error)
+static int decompress(struct trace_records *records, struct bt_error *error)
 {
     struct trace_input *input = records->input;
     int result = trace_input_fill(input, 1, SIZE_MAX, error);
     if (result < 0)
         return result;
-    size_t available = trace_input_available(input);
-    z_stream *zlib = &records->zlib;
-    zlib->next_in = (Bytef *)(uintptr_t)trace_input_bytes(input);
-    zlib->avail_in = (uInt)available;
-    zlib->next_out = records->output + records->end;
-    zlib->avail_out = (uInt)(GZIP_OUTPUT_BYTES - records->end);
-    int status = available ? inflate(zlib, Z_NO_FLUSH) : Z_BUF_ERROR;
-    trace_input_consume(input, available - zlib->avail_in);
-    records->end = GZIP_OUTPUT_BYTES - zlib->avail_out;
-    if (status == Z_STREAM_END)
+    const size_t available = trace_input_available(input);
+    struct gunzip_buffers buffers = {.in = trace_input_bytes(input),
+                                     .in_size = available,
+                                     .out = records->output + records->end,
+                                     .out_size = GZIP_OUTPUT_BYTES - records->end};
+    const int status = gunzip_some(records->gzip, &buffers);
+    const bool stuck = available == 0 && buffers.out_size == GZIP_OUTPUT_BYTES - records->end;
+    trace_input_consume(input, available - buffers.in_size);
+    records->end = GZIP_OUTPUT_BYTES - buffers.out_size;
+    if (status == 1)
         return next_member(records, error);
-    if (status != Z_OK) {
+    if (status == BT_MEMORY)
+        return bt_fail(error, BT_MEMORY, "no memory to decompress %s", trace_input_name(input));
+    if (status < 0 || stuck) {
         records->gzip_ended = true;
         bt_fail(&records->pending, BT_DATA, "%s: offset %" PRIu64 ": the gzip data %s",
                 trace_input_name(input), trace_input_offset(input),
-                available ? "is damaged" : "ends too early");
+                status < 0 ? "is damaged" : "ends too early");
     }
     return 0;
 }
@@ -101,7 +101,7 @@ static int fetch(struct trace_records *records, size_t wanted, const uint8_t **b
         records->begin = 0;
     }
     while (records->end - records->begin < wanted && !records->gzip_ended && result == 0)
-        result = gunzip_some(records, error);
+        result = decompress(records, error);
     *bytes = records->output + records->begin;
     *available = records->end - records->begin;
     return result;
@@ -183,8 +183,7 @@ void trace_records_free(struct trace_records *records)
 {
     if (!records)
         return;
-    if (records->gzip)
-        inflateEnd(&records->zlib);
+    gunzip_free(records->gzip);
     free(records->output);
     free(records);
 }
@@ -198,13 +197,12 @@ struct trace_records *trace_records_new(struct trace_input *input, bool gzip, un
         records->reading = reading;
         records->record_bytes = reading & TRACE_LP64 ? RECORD_LP64_BYTES : RECORD_BYTES;
         records->judging = !(reading & TRACE_INSIST);
-        records->gzip = gzip;
     }
     if (records && gzip) {
         records->output = malloc(GZIP_OUTPUT_BYTES);
-        if (!records->output || inflateInit2(&records->zlib, ZLIB_GZIP_WINDOW) != Z_OK) {
-            free(records->output);
-            free(records);
+        records->gzip = gunzip_new(NULL);
+        if (!records->output || !records->gzip) {
+            trace_records_free(records);
             records = NULL;
         }
     }
@@ -333,7 +331,7 @@ static int rewind_to_start(struct trace_records *records, struct bt_error *error
     if (result < 0)
         return result;
     if (records->gzip)
-        inflateReset(&records->zlib);
+        gunzip_begin_member(records->gzip);
     records->begin = records->end = 0;
     records->gzip_ended = false;
     records->pending.code = 0;

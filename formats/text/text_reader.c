@@ -1,6 +1,7 @@
 #include "formats/text/text_reader.h"
 
 #include "formats/base/file_io.h"
+#include "formats/deflate/gunzip.h"
 
 #include <bzlib.h>
 #include <errno.h>
@@ -11,10 +12,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #define RAW_BYTES      (128u << 10)
-#define READ_BYTES_MAX (1u << 30) /* zlib and bzip2 count in unsigned int */
+#define READ_BYTES_MAX (1u << 30) /* bzip2 counts in unsigned int */
 #define MAGIC_BYTES    6u
 #define XZ_MEMORY_MAX  (256u << 20) /* four times what xz -9 needs */
 
@@ -37,10 +37,10 @@ struct text_reader {
     const uint8_t *raw;
     uint8_t *buffer; /* owned buffer of raw; NULL for memory */
     size_t begin, end;
-    z_stream gzip; /* initialised at the first member of its kind */
+    struct gunzip *gzip; /* these are initialised at the first member of their kind */
     bz_stream bzip2;
     lzma_stream xz; /* all zero equals LZMA_STREAM_INIT */
-    bool gzip_ready, bzip2_ready;
+    bool bzip2_ready;
     char ahead[TEXT_READER_PEEK_MAX]; /* text that was only peeked at */
     size_t ahead_begin, ahead_end;
     void (*progress)(void *argument, uint64_t offset, uint64_t size);
@@ -111,8 +111,7 @@ void text_reader_close(struct text_reader *reader)
 {
     if (!reader)
         return;
-    if (reader->gzip_ready)
-        inflateEnd(&reader->gzip);
+    gunzip_free(reader->gzip);
     if (reader->bzip2_ready)
         BZ2_bzDecompressEnd(&reader->bzip2);
     lzma_end(&reader->xz);
@@ -188,11 +187,11 @@ static bool decoder_ready(struct text_reader *reader)
 {
     switch (reader->container) {
     case CONTAINER_GZIP:
-        if (reader->gzip_ready)
-            return inflateReset(&reader->gzip) == Z_OK;
-        /* 15: the largest window; 16: gzip only */
-        reader->gzip_ready = inflateInit2(&reader->gzip, 15 + 16) == Z_OK;
-        return reader->gzip_ready;
+        if (!reader->gzip)
+            reader->gzip = gunzip_new(NULL);
+        else
+            gunzip_begin_member(reader->gzip);
+        return reader->gzip != NULL;
     case CONTAINER_XZ:
         return lzma_stream_decoder(&reader->xz, XZ_MEMORY_MAX, 0) == LZMA_OK;
     default:
@@ -245,23 +244,17 @@ static int damaged(const struct text_reader *reader, struct bt_error *error)
 static int inflate_some(struct text_reader *reader, char *text, size_t room, size_t *got,
                         struct bt_error *error)
 {
-    z_stream *gzip = &reader->gzip;
-    size_t available = reader->end - reader->begin;
-    /* neither library writes to its input, but neither declares it const */
-    gzip->next_in = (Bytef *)(uintptr_t)(reader->raw + reader->begin);
-    gzip->avail_in = (uInt)(available < READ_BYTES_MAX ? available : READ_BYTES_MAX);
-    gzip->next_out = (Bytef *)text;
-    gzip->avail_out = (uInt)room;
-    int result = inflate(gzip, Z_NO_FLUSH);
-    consume(reader, (size_t)(gzip->next_in - (reader->raw + reader->begin)));
-    *got = room - gzip->avail_out;
-    if (result == Z_STREAM_END)
-        reader->in_member = false;
-    else if (result == Z_MEM_ERROR)
+    struct gunzip_buffers buffers = {.in = reader->raw + reader->begin,
+                                     .in_size = reader->end - reader->begin,
+                                     .out = (uint8_t *)text,
+                                     .out_size = room};
+    const int result = gunzip_some(reader->gzip, &buffers);
+    consume(reader, (size_t)(buffers.in - (reader->raw + reader->begin)));
+    *got = room - buffers.out_size;
+    reader->in_member = result != 1;
+    if (result == BT_MEMORY)
         return bt_fail(error, BT_MEMORY, "no memory to decompress %s", reader->name);
-    else if (result != Z_OK && result != Z_BUF_ERROR)
-        return damaged(reader, error);
-    return 0;
+    return result < 0 ? damaged(reader, error) : 0;
 }
 
 static int bunzip_some(struct text_reader *reader, char *text, size_t room, size_t *got,
@@ -269,7 +262,7 @@ static int bunzip_some(struct text_reader *reader, char *text, size_t room, size
 {
     bz_stream *bzip2 = &reader->bzip2;
     size_t available = reader->end - reader->begin;
-    bzip2->next_in = (char *)(uintptr_t)(reader->raw + reader->begin);
+    bzip2->next_in = (char *)(uintptr_t)(reader->raw + reader->begin); /* not written to */
     bzip2->avail_in = (unsigned)(available < READ_BYTES_MAX ? available : READ_BYTES_MAX);
     unsigned before = bzip2->avail_in;
     bzip2->next_out = text;

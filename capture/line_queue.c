@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,18 +105,6 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* Starts it with all signals blocked: others take them. */
-static int start_thread(struct line_queue *queue)
-{
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int result = pthread_create(&queue->thread, NULL, run, queue);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return result;
-}
-
 struct line_queue *line_queue_new(int descriptor, const char *notice, struct bt_error *error)
 {
     struct line_queue *queue = calloc(1, sizeof *queue);
@@ -133,7 +120,7 @@ struct line_queue *line_queue_new(int descriptor, const char *notice, struct bt_
     pthread_cond_init(&queue->changed, &attributes);
     pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&queue->mutex, NULL);
-    if (start_thread(queue) == 0)
+    if (thread_start_without_signals(&queue->thread, run, queue) == 0)
         return queue;
     bt_fail(error, BT_MEMORY, "cannot start a thread for messages");
     destroy(queue);

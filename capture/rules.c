@@ -2,9 +2,9 @@
 
 #include "capture/file_set.h"
 #include "capture/stream_output.h"
+#include "formats/base/thread.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #define QUEUE_BYTES_DEFAULT ((size_t)64 << 20)
 #define FLUSH_NS_DEFAULT    1000000000
@@ -132,8 +132,7 @@ static uint32_t default_block_records(const struct capture_settings *settings)
 void rules_complete(struct capture_settings *settings)
 {
     if (settings->workers == 0) {
-        long processors = sysconf(_SC_NPROCESSORS_ONLN);
-        settings->workers = processors < 1 ? 1 : (unsigned)processors;
+        settings->workers = thread_processors();
         if (settings->workers > RULES_WORKERS_MAX)
             settings->workers = RULES_WORKERS_MAX;
     }

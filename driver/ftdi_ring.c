@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -287,14 +286,9 @@ static int make_locks(struct ftdi_ring *ring, struct bt_error *error)
     return 0;
 }
 
-/* Starts a thread with all signals blocked: they are for the program's other threads. */
 static int start_thread(struct ftdi_ring *ring, struct bt_error *error)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int code = pthread_create(&ring->thread, NULL, handle_events, ring);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    const int code = thread_start_without_signals(&ring->thread, handle_events, ring);
     ring->has_thread = code == 0;
     errno = code;
     return code ? bt_fail_errno(error, "no thread for the USB transfers") : 0;

@@ -2,6 +2,7 @@
 
 #include "formats/base/crc32c.h"
 #include "formats/capture/crc_trail.h"
+#include "formats/capture/decode_ahead.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -35,9 +36,12 @@ struct trace_members {
      * are pending; held.first_tick is that of the record at position */
     struct batch held;
     size_t position;
-    struct crc_trail trail; /* of the bytes that a corrupt member claims */
-    uint64_t wasted;        /* bytes of invalid members with a correct CRC */
-    uint64_t examined;      /* bytes of members that were checked or decompressed */
+    struct crc_trail trail;     /* of the bytes that a corrupt member claims */
+    uint64_t wasted;            /* bytes of invalid members with a correct CRC */
+    uint64_t examined;          /* bytes of members that were checked or decompressed */
+    unsigned threads;           /* that may decompress ahead */
+    unsigned in_sequence;       /* data members read since the start or the last seek, up to 2 */
+    struct decode_ahead *ahead; /* NULL: not begun, or not possible */
 };
 
 /* --- finding members ------------------------------------------------------------------------- */
@@ -297,10 +301,15 @@ static int get_records(struct trace_members *members, const struct capture_membe
     size_t size;
     uint32_t crc = 0;
     const uint32_t wanted = capture_member_crc(member, bytes, &stream, &size);
+    *skip = 1;
+    if (members->ahead && decode_ahead_take(members->ahead, trace_input_offset(members->input),
+                                            members->decoder, records)) {
+        members->examined += cost(member);
+        return 0;
+    }
     bool right = !crc_trail_covers(trail, offset) ||
                  (crc_trail_range(trail, offset, stream, size, &crc) && crc == wanted);
     int result = BT_DATA;
-    *skip = 1;
     if (right) {
         members->examined += cost(member);
         result = capture_get_records(members->decoder, member, bytes, records, error);
@@ -419,6 +428,30 @@ static int step_description(struct trace_members *members, const struct capture_
     return member->kind == CAPTURE_MEMBER_CLOSING ? check_totals(members, error) : 2;
 }
 
+/*
+ * Lets threads decompress the members after this one, from the second in a sequence on: a command
+ * that shows a few records does not need them. Among damaged members, which may claim the same
+ * bytes, the reader alone bounds the work.
+ */
+static void look_ahead(struct trace_members *members, const struct capture_member *member)
+{
+    if (members->threads == 0 || members->wasted > 0 ||
+        crc_trail_covers(&members->trail,
+                         trace_input_offset(members->input) + member->header_bytes))
+        return;
+    if (members->in_sequence < 2) {
+        members->in_sequence++;
+        return;
+    }
+    if (!members->ahead) {
+        members->ahead = decode_ahead_new(members->threads);
+        if (!members->ahead)
+            members->threads = 0;
+    }
+    if (members->ahead)
+        decode_ahead_offer(members->ahead, members->input, member->member_bytes);
+}
+
 /* Processes one member. 2: no data for the caller; else as source_next. */
 static int step(struct trace_members *members, struct batch *batch, struct bt_error *error)
 {
@@ -431,7 +464,10 @@ static int step(struct trace_members *members, struct batch *batch, struct bt_er
     result = check_index(members, &member.batch, error);
     if (result == 0)
         result = fill(members, &member, SIZE_MAX, error);
-    return result < 0 ? result : take_records(members, &member, batch, error);
+    if (result < 0)
+        return result;
+    look_ahead(members, &member);
+    return take_records(members, &member, batch, error);
 }
 
 /* Returns an error that a seek has met; code 0: none. */
@@ -561,6 +597,7 @@ void trace_members_free(struct trace_members *members)
 {
     if (!members)
         return;
+    decode_ahead_free(members->ahead);
     deflate_decoder_free(members->decoder);
     crc_trail_clear(&members->trail);
     free(members->held.records);
@@ -573,6 +610,8 @@ static int rewind_to_start(struct trace_members *members, struct bt_error *error
     if (result < 0)
         return result;
     crc_trail_clear(&members->trail); /* the trail continues from the new offset */
+    if (members->ahead)
+        decode_ahead_forget(members->ahead);
     members->ordinal = 0;
     members->file_start = 0;
     members->closed = false;
@@ -601,6 +640,7 @@ static int pass_members(struct trace_members *members, uint64_t record, bool to_
     members->held.count = members->position = 0;
     members->pending.code = 0;
     members->skip = 0;
+    members->in_sequence = 0;
     for (;;) {
         struct capture_member member;
         struct bt_error met;
@@ -675,6 +715,11 @@ void trace_members_watch(struct trace_members *members,
     members->watcher = watcher;
     members->watcher_context = context;
     members->watches_data = data;
+}
+
+void trace_members_decode_ahead(struct trace_members *members, unsigned threads)
+{
+    members->threads = threads;
 }
 
 void trace_members_keep_parts(struct trace_members *members)

@@ -49,6 +49,9 @@ void trace_members_watch(struct trace_members *members,
                          void (*watcher)(void *context, const struct capture_member *member),
                          void *context, bool data);
 
+/* As trace_reader_decode_ahead. */
+void trace_members_decode_ahead(struct trace_members *members, unsigned threads);
+
 /* As trace_reader_keep_parts. */
 void trace_members_keep_parts(struct trace_members *members);
 

@@ -213,6 +213,12 @@ void trace_reader_watch_all(struct trace_reader *reader, trace_watcher *watcher,
         trace_members_watch(reader->members, watcher, context, true);
 }
 
+void trace_reader_decode_ahead(struct trace_reader *reader, unsigned threads)
+{
+    if (reader->members)
+        trace_members_decode_ahead(reader->members, threads);
+}
+
 void trace_reader_keep_parts(struct trace_reader *reader)
 {
     if (reader->members)

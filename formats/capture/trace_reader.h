@@ -87,6 +87,10 @@ void trace_reader_watch(struct trace_reader *reader, trace_watcher *watcher, voi
  * batch.records (valid during the call). */
 void trace_reader_watch_all(struct trace_reader *reader, trace_watcher *watcher, void *context);
 
+/* Lets up to `threads` threads decompress blocks of a capture ahead of the reader, as soon as
+ * blocks are read in sequence. 0, as at first: none. Results are the same. */
+void trace_reader_decode_ahead(struct trace_reader *reader, unsigned threads);
+
 /* Makes batches continue across chosen gaps and events: records are marked; gaps are counted in
  * `parts`, and `events` is set. */
 void trace_reader_keep_parts(struct trace_reader *reader);

@@ -1,8 +1,11 @@
 #include "tools/input/input_trace.h"
 
+#include "formats/base/thread.h"
 #include "formats/foreign/trace_format.h"
 
 #include <string.h>
+
+#define DECODING_THREADS_MAX 4u
 
 int input_trace_check(const struct input_trace_settings *settings, struct bt_error *error)
 {
@@ -30,6 +33,13 @@ format_of(const char *path, const struct input_trace_settings *settings, struct 
     return trace_format_detect(path, error);
 }
 
+/* The reader and the study that it serves work as well: more threads than this have no effect. */
+static unsigned decoding_threads(void)
+{
+    const unsigned others = thread_processors() - 1;
+    return others < DECODING_THREADS_MAX ? others : DECODING_THREADS_MAX;
+}
+
 int input_trace_open(struct input_trace *input, const char *path,
                      const struct input_trace_settings *settings, struct bt_error *error)
 {
@@ -44,9 +54,12 @@ int input_trace_open(struct input_trace *input, const char *path,
     unsigned reading = TRACE_OPTIONS | (lp64 ? TRACE_LP64 : 0u) |
                        (settings->reading.raw || named ? TRACE_INSIST : 0u);
     int result = trace_reader_open(&input->reader, path, reading, error);
-    if (result == 0)
-        input->source = trace_reader_source(input->reader);
-    return result;
+    if (result < 0)
+        return result;
+    input->source = trace_reader_source(input->reader);
+    if (!settings->undivided)
+        trace_reader_decode_ahead(input->reader, decoding_threads());
+    return 0;
 }
 
 void input_trace_close(struct input_trace *input)

@@ -33,6 +33,7 @@ struct input_trace_settings {
     const char *from; /* name of the format (formats/foreign/trace_format.h); NULL: detected from
                          content or file name, BYU records if lp64 or raw is set */
     struct byu_reading reading;     /* a BYU format in `from` implies raw */
+    bool undivided;                 /* other threads read, too: none decompresses ahead */
     bool byu_only;                  /* captures and BYU records only; `from` is ignored */
     struct foreign_options foreign; /* for other programs' formats */
 };

@@ -1,12 +1,12 @@
 #include "tools/mrc/job.h"
 
 #include "formats/base/extent.h"
+#include "formats/base/thread.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* minimum number of records for each thread: merging parts costs time */
 #define RECORDS_A_THREAD 4000000u
@@ -91,6 +91,7 @@ static int run_part(struct job_part *part, struct bt_error *error)
     settings.first = part->first;
     settings.count = part->count;
     settings.hold_damage = part->hold_damage;
+    settings.trace.undivided = part->count < UINT64_MAX;
     settings.keep_ticks = part->first > 0 && has_ticks(job);
     part->window = job->settings.window;
     int result = record_input_open(&input, job->path_count, job->paths, &settings, error);
@@ -292,8 +293,7 @@ static unsigned choose_threads(const struct mrc_job *job, uint64_t records)
 {
     if (job->threads > 0)
         return job->threads < JOB_THREADS_MAX ? job->threads : JOB_THREADS_MAX;
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    const uint64_t most = processors > 1 && may_divide(job) ? (uint64_t)processors : 1;
+    const uint64_t most = may_divide(job) ? thread_processors() : 1;
     uint64_t paying = records / RECORDS_A_THREAD;
     paying = paying < most ? paying : most;
     return paying < 1 ? 1 : paying < JOB_THREADS_MAX ? (unsigned)paying : JOB_THREADS_MAX;

@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 struct team_member {
     struct team *team;
@@ -130,6 +129,6 @@ void team_free(struct team *team)
 
 unsigned team_processors(void)
 {
-    long count = sysconf(_SC_NPROCESSORS_ONLN);
-    return count < 1 ? 1 : count > (long)TEAM_MEMBERS_MAX ? TEAM_MEMBERS_MAX : (unsigned)count;
+    const unsigned count = thread_processors();
+    return count < TEAM_MEMBERS_MAX ? count : TEAM_MEMBERS_MAX;
 }

@@ -1,0 +1,244 @@
+#include "formats/capture/decode_ahead.h"
+
+#include "formats/base/grow.h"
+#include "formats/base/thread.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The reader decompresses, too, and each one may be a member ahead of what the reader takes next.
+ */
+#define JOBS_A_THREAD 4u
+/* Members of at most twice a writer's default size: more memory is not spent on each job. */
+#define RECORDS_MAX (2 * CAPTURE_BLOCK_RECORDS)
+/* Handing over takes some microseconds; a thread decompresses 60 records in one. */
+#define RECORDS_MIN  2048u
+#define WINDOW_BYTES (256u << 10) /* of a member: the size of most */
+
+enum job_state { JOB_QUEUED, JOB_BUSY, JOB_DONE, JOB_FAILED };
+
+struct job {
+    enum job_state state;
+    uint64_t offset;
+    struct capture_member member;
+    uint8_t *bytes;
+    size_t bytes_capacity;
+    struct record *records;
+    size_t records_capacity;
+};
+
+struct decoding_thread {
+    struct decode_ahead *ahead;
+    struct deflate_decoder *decoder;
+    pthread_t thread;
+};
+
+struct decode_ahead {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    bool ending;
+    unsigned threads, job_count;
+    struct decoding_thread *decoders;
+    struct job *jobs;     /* a ring: */
+    unsigned first, used; /* the jobs offered, and neither taken nor forgotten */
+    uint64_t offered;     /* offset up to which members have been offered */
+};
+
+static struct job *job_at(struct decode_ahead *ahead, unsigned place)
+{
+    return &ahead->jobs[(ahead->first + place) % ahead->job_count];
+}
+
+/* The first job not begun; NULL if there is none. Locked. */
+static struct job *queued_job(struct decode_ahead *ahead)
+{
+    for (unsigned i = 0; i < ahead->used; i++)
+        if (job_at(ahead, i)->state == JOB_QUEUED)
+            return job_at(ahead, i);
+    return NULL;
+}
+
+/* Decompresses a queued job. Locked before and after. */
+static void decode(struct decode_ahead *ahead, struct job *job, struct deflate_decoder *decoder)
+{
+    job->state = JOB_BUSY;
+    pthread_mutex_unlock(&ahead->mutex);
+    const int result = capture_get_records(decoder, &job->member, job->bytes, job->records, NULL);
+    pthread_mutex_lock(&ahead->mutex);
+    job->state = result == 0 ? JOB_DONE : JOB_FAILED;
+    pthread_cond_broadcast(&ahead->changed);
+}
+
+static void *run(void *argument)
+{
+    const struct decoding_thread *thread = argument;
+    struct decode_ahead *ahead = thread->ahead;
+    thread_set_name("decode");
+    pthread_mutex_lock(&ahead->mutex);
+    while (!ahead->ending) {
+        struct job *job = queued_job(ahead);
+        if (job)
+            decode(ahead, job, thread->decoder);
+        else
+            pthread_cond_wait(&ahead->changed, &ahead->mutex);
+    }
+    pthread_mutex_unlock(&ahead->mutex);
+    return NULL;
+}
+
+/* Waits until no thread uses the first job, and removes it. Locked. */
+static void drop_first(struct decode_ahead *ahead)
+{
+    while (job_at(ahead, 0)->state == JOB_BUSY)
+        pthread_cond_wait(&ahead->changed, &ahead->mutex);
+    ahead->first = (ahead->first + 1) % ahead->job_count;
+    ahead->used--;
+}
+
+static bool start_thread(struct decode_ahead *ahead, struct decoding_thread *thread)
+{
+    thread->ahead = ahead;
+    thread->decoder = deflate_decoder_new(NULL);
+    if (!thread->decoder)
+        return false;
+    const bool started = thread_start_without_signals(&thread->thread, run, thread) == 0;
+    if (!started)
+        deflate_decoder_free(thread->decoder);
+    return started;
+}
+
+struct decode_ahead *decode_ahead_new(unsigned threads)
+{
+    struct decode_ahead *ahead = calloc(1, sizeof *ahead);
+    if (!ahead)
+        return NULL;
+    pthread_mutex_init(&ahead->mutex, NULL);
+    pthread_cond_init(&ahead->changed, NULL);
+    ahead->job_count = JOBS_A_THREAD * threads;
+    ahead->jobs = calloc(ahead->job_count, sizeof *ahead->jobs);
+    ahead->decoders = calloc(threads, sizeof *ahead->decoders);
+    while (ahead->jobs && ahead->decoders && ahead->threads < threads &&
+           start_thread(ahead, &ahead->decoders[ahead->threads]))
+        ahead->threads++;
+    if (ahead->threads == 0) {
+        decode_ahead_free(ahead);
+        return NULL;
+    }
+    return ahead;
+}
+
+void decode_ahead_free(struct decode_ahead *ahead)
+{
+    if (!ahead)
+        return;
+    pthread_mutex_lock(&ahead->mutex);
+    ahead->ending = true;
+    pthread_cond_broadcast(&ahead->changed);
+    pthread_mutex_unlock(&ahead->mutex);
+    for (unsigned i = 0; i < ahead->threads; i++) {
+        pthread_join(ahead->decoders[i].thread, NULL);
+        deflate_decoder_free(ahead->decoders[i].decoder);
+    }
+    for (unsigned i = 0; ahead->jobs && i < ahead->job_count; i++) {
+        free(ahead->jobs[i].bytes);
+        free(ahead->jobs[i].records);
+    }
+    free(ahead->jobs);
+    free(ahead->decoders);
+    pthread_cond_destroy(&ahead->changed);
+    pthread_mutex_destroy(&ahead->mutex);
+    free(ahead);
+}
+
+static bool is_worth_it(const struct capture_member *member)
+{
+    return member->kind == CAPTURE_MEMBER_DATA && member->batch.count >= RECORDS_MIN &&
+           member->batch.count <= RECORDS_MAX;
+}
+
+/* Makes room in a job for a member, compressed and not. */
+static bool make_room(struct job *job, const struct capture_member *member)
+{
+    uint8_t *bytes = grow_array(job->bytes, &job->bytes_capacity, member->member_bytes, 1);
+    if (bytes)
+        job->bytes = bytes;
+    struct record *records =
+        grow_array(job->records, &job->records_capacity, member->batch.count, sizeof *job->records);
+    if (records)
+        job->records = records;
+    return bytes && records;
+}
+
+/* Queues the member at offset, whose bytes are copied. False: no room. */
+static bool add_job(struct decode_ahead *ahead, uint64_t offset,
+                    const struct capture_member *member, const uint8_t *bytes)
+{
+    /* no thread looks at this job before it is in use */
+    struct job *job = job_at(ahead, ahead->used);
+    if (ahead->used == ahead->job_count || !make_room(job, member))
+        return false;
+    memcpy(job->bytes, bytes, member->member_bytes);
+    job->member = *member;
+    job->offset = offset;
+    pthread_mutex_lock(&ahead->mutex);
+    job->state = JOB_QUEUED;
+    ahead->used++;
+    pthread_cond_broadcast(&ahead->changed);
+    pthread_mutex_unlock(&ahead->mutex);
+    return true;
+}
+
+void decode_ahead_offer(struct decode_ahead *ahead, struct trace_input *input, size_t from)
+{
+    struct capture_member member;
+    /* an error of reading returns when the reader gets there */
+    if (trace_input_size(input) > 0 && ahead->used < ahead->job_count)
+        (void)trace_input_fill(input, ahead->job_count * WINDOW_BYTES, SIZE_MAX, NULL);
+    const uint8_t *bytes = trace_input_bytes(input);
+    const size_t size = trace_input_available(input);
+    const uint64_t start = trace_input_offset(input);
+    size_t at = ahead->offered > start + from ? (size_t)(ahead->offered - start) : from;
+    while (at < size && capture_get_member(&member, bytes + at, size - at, NULL) == 1 &&
+           member.member_bytes <= size - at) {
+        if (is_worth_it(&member) && !add_job(ahead, start + at, &member, bytes + at))
+            break;
+        at += member.member_bytes;
+    }
+    ahead->offered = start + at;
+}
+
+bool decode_ahead_take(struct decode_ahead *ahead, uint64_t offset, struct deflate_decoder *decoder,
+                       struct record *records)
+{
+    pthread_mutex_lock(&ahead->mutex);
+    while (ahead->used > 0 && job_at(ahead, 0)->offset < offset)
+        drop_first(ahead);
+    struct job *job = job_at(ahead, 0);
+    if (ahead->used == 0 || job->offset != offset) {
+        pthread_mutex_unlock(&ahead->mutex);
+        return false;
+    }
+    while (job->state == JOB_BUSY) {
+        struct job *other = queued_job(ahead);
+        if (other)
+            decode(ahead, other, decoder);
+        else
+            pthread_cond_wait(&ahead->changed, &ahead->mutex);
+    }
+    const bool done = job->state == JOB_DONE;
+    drop_first(ahead);
+    pthread_mutex_unlock(&ahead->mutex);
+    if (done)
+        memcpy(records, job->records, job->member.batch.count * sizeof *records);
+    return done;
+}
+
+void decode_ahead_forget(struct decode_ahead *ahead)
+{
+    pthread_mutex_lock(&ahead->mutex);
+    while (ahead->used > 0)
+        drop_first(ahead);
+    ahead->offered = 0;
+    pthread_mutex_unlock(&ahead->mutex);
+}

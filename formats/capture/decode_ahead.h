@@ -1,0 +1,36 @@
+/*
+ * Threads that decompress the next data members of a capture file ahead of its reader. What the
+ * reader cannot take from them, it decompresses itself: damage is found and reported by the reader
+ * alone.
+ */
+#ifndef FORMATS_CAPTURE_DECODE_AHEAD_H
+#define FORMATS_CAPTURE_DECODE_AHEAD_H
+
+#include "formats/capture/capture_file.h"
+#include "formats/capture/trace_input.h"
+
+struct decode_ahead;
+
+/* Starts as many of `threads` threads as the system allows. NULL: not one, or no memory. */
+struct decode_ahead *decode_ahead_new(unsigned threads);
+void decode_ahead_free(struct decode_ahead *ahead);
+
+/*
+ * Offers the data members that follow the first `from` bytes of the input, as far as they are
+ * large enough to pay and there is room for them; of a regular file, reads ahead for that. The
+ * input's bytes move.
+ */
+void decode_ahead_offer(struct decode_ahead *ahead, struct trace_input *input, size_t from);
+
+/*
+ * Copies the records of the member at offset, which have been checked as by capture_get_records, to
+ * records. Members before it are forgotten. While a thread is busy with the member, decompresses
+ * others with decoder. False: the member was not offered, is not begun, or is damaged.
+ */
+bool decode_ahead_take(struct decode_ahead *ahead, uint64_t offset, struct deflate_decoder *decoder,
+                       struct record *records);
+
+/* Forgets all members, because the reader continues elsewhere. */
+void decode_ahead_forget(struct decode_ahead *ahead);
+
+#endif

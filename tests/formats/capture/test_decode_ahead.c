@@ -1,0 +1,145 @@
+/* A reader whose blocks are decompressed ahead gives what one without threads gives, call by call.
+ */
+#include "formats/capture/trace_reader.h"
+#include "tests/suites.h"
+#include "tests/support/files.h"
+#include "tests/support/members.h"
+#include "tests/support/random.h"
+#include "tests/support/records.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FILES       60u
+#define RECORDS_MAX 120000u
+#define CAPACITY    50000u
+
+/* What one call returned. */
+struct result {
+    int code;
+    struct batch batch;
+    struct bt_error error;
+    uint64_t position, offset;
+};
+
+static struct result next(struct trace_reader *reader, struct record *room, size_t capacity)
+{
+    struct result result = {.batch = {.records = room, .capacity = capacity}};
+    result.code = source_next(trace_reader_source(reader), &result.batch, -1, &result.error);
+    result.position = trace_reader_position(reader);
+    result.offset = trace_reader_offset(reader);
+    return result;
+}
+
+static bool same_loss(const struct loss *a, const struct loss *b)
+{
+    return loss_total(a) == loss_total(b) && a->first_tick == b->first_tick &&
+           a->last_tick == b->last_tick;
+}
+
+/* A message after the name of the file, which of a pipe is another one. */
+static const char *sentence(const struct result *result)
+{
+    const char *colon = strchr(result->error.message, ':');
+    return colon ? colon : result->error.message;
+}
+
+static bool same(const struct result *a, const struct result *b)
+{
+    if (a->code != b->code || a->position != b->position || a->offset != b->offset)
+        return false;
+    if (a->code != 1)
+        return a->code == 0 || strcmp(sentence(a), sentence(b)) == 0;
+    return a->batch.count == b->batch.count && a->batch.first_index == b->batch.first_index &&
+           a->batch.first_tick == b->batch.first_tick && a->batch.last_tick == b->batch.last_tick &&
+           same_loss(&a->batch.lost, &b->batch.lost) &&
+           memcmp(a->batch.records, b->batch.records, a->batch.count * sizeof(struct record)) == 0;
+}
+
+/* One to three captures of random blocks, one after the other; of two thirds, damaged. */
+static struct members make_file(uint64_t *random)
+{
+    static struct record records[RECORDS_MAX];
+    struct members file = {0};
+    const unsigned captures = 1 + (unsigned)random_below(random, 3);
+    for (unsigned i = 0; i < captures; i++) {
+        const size_t count = (size_t)random_below(random, RECORDS_MAX);
+        const size_t block = 1000 + (size_t)random_below(random, 9000);
+        records_fill_like_a_bus(records, count, random);
+        members_append_capture(&file, records, count, block, NULL);
+    }
+    for (unsigned i = (unsigned)random_below(random, 3); i > 0; i--)
+        file.bytes[random_below(random, file.size)] ^= (uint8_t)(1 + random_below(random, 255));
+    if (random_one_in(random, 6))
+        file.size -= (size_t)random_below(random, file.size / 4);
+    return file;
+}
+
+/* Reads both to the end; seeks: with a seek now and then. Returns whether every call gave the same.
+ */
+static bool read_both(struct trace_reader *alone, struct trace_reader *ahead, bool seeks,
+                      uint64_t *random)
+{
+    static struct record rooms[2][CAPACITY];
+    for (unsigned call = 0;; call++) {
+        if (seeks && call < 100 && random_one_in(random, 8)) {
+            const uint64_t record = random_below(random, 2 * RECORDS_MAX);
+            if (trace_reader_seek(alone, record, NULL) != trace_reader_seek(ahead, record, NULL))
+                return false;
+        }
+        const size_t capacity =
+            random_one_in(random, 4) ? 1 + (size_t)random_below(random, CAPACITY) : CAPACITY;
+        const struct result a = next(alone, rooms[0], capacity);
+        const struct result b = next(ahead, rooms[1], capacity);
+        if (!same(&a, &b))
+            return false;
+        if (a.code == 0)
+            return true;
+    }
+}
+
+static void test_same_as_alone(void)
+{
+    uint64_t random = random_seed(31);
+    for (unsigned i = 0; i < FILES; i++) {
+        struct members file = make_file(&random);
+        const bool pipe = i % 5 == 4;
+        struct test_path *path = test_path_file(file.bytes, file.size);
+        struct test_path *other =
+            pipe ? test_path_pipe(file.bytes, file.size) : test_path_file(file.bytes, file.size);
+        struct trace_reader *alone, *ahead;
+        CU_ASSERT_EQUAL_FATAL(trace_reader_open(&alone, test_path_name(path), 0, NULL), 0);
+        CU_ASSERT_EQUAL_FATAL(trace_reader_open(&ahead, test_path_name(other), 0, NULL), 0);
+        trace_reader_decode_ahead(ahead, 1 + i % 4);
+        CU_ASSERT_TRUE(read_both(alone, ahead, !pipe && i % 3 == 0, &random));
+        source_close(trace_reader_source(alone));
+        source_close(trace_reader_source(ahead));
+        test_path_free(path);
+        test_path_free(other);
+        free(file.bytes);
+    }
+}
+
+/* The threads may be busy, or have work left, when the reader is closed. */
+static void test_closed_early(void)
+{
+    uint64_t random = random_seed(32);
+    static struct record room[CAPACITY];
+    for (unsigned i = 0; i < FILES; i++) {
+        struct members file = make_file(&random);
+        struct test_path *path = test_path_file(file.bytes, file.size);
+        struct trace_reader *reader;
+        CU_ASSERT_EQUAL_FATAL(trace_reader_open(&reader, test_path_name(path), 0, NULL), 0);
+        trace_reader_decode_ahead(reader, 3);
+        for (uint64_t calls = random_below(&random, 9); calls > 0; calls--)
+            next(reader, room, CAPACITY);
+        source_close(trace_reader_source(reader));
+        test_path_free(path);
+        free(file.bytes);
+    }
+}
+
+static const struct test_case cases[] = {{"the same as without threads", test_same_as_alone},
+                                         {"closed early", test_closed_early},
+                                         {NULL, NULL}};
+TEST_SUITE(decode_ahead, cases)

@@ -51,7 +51,8 @@ static int take_field(struct expression_parser *parser, struct expression_node *
             *symbol = field_names[i].symbol;
             return 0;
         }
-    return expression_expected(parser, a_field);
+    return expression_expected_among(
+        parser, a_field, "type processor address size attribute time index symbol not");
 }
 
 /* [ "&" number ] */
@@ -148,7 +149,8 @@ static int take_factor(struct expression_parser *parser, bool negated,
         return result;
     expression_skip_space(parser);
     return expression_take(parser, ")") ? 0
-                                        : expression_expected(parser, "\"and\", \"or\" or \")\"");
+                                        : expression_expected_among(
+                                              parser, "\"and\", \"or\" or \")\"", "and or");
 }
 
 static bool take_and(struct expression_parser *parser)
@@ -218,7 +220,7 @@ static int take_all(struct expression_parser *parser)
         return 0;
     int result = take_disjunction(parser, false, &parser->expression->root);
     if (result == 0 && *parser->at != '\0')
-        result = expression_expected(parser, "\"and\", \"or\" or the end");
+        result = expression_expected_among(parser, "\"and\", \"or\" or the end", "and or");
     return result;
 }
 

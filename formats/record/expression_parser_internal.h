@@ -27,6 +27,11 @@ bool expression_take(struct expression_parser *parser, const char *token);
 /* Reports what is allowed at parser->at. Returns BT_USAGE. */
 int expression_expected(const struct expression_parser *parser, const char *what);
 
+/* The same, and names the one of `words`, separated by blanks, that is similar to the word at
+ * parser->at in either case. Each word is shorter than EDIT_DISTANCE_BYTES. */
+int expression_expected_among(const struct expression_parser *parser, const char *what,
+                              const char *words);
+
 /* Takes a number, decimal or 0x, of at most `highest`. 0 or BT_USAGE, with parser->at unchanged. */
 int expression_number(struct expression_parser *parser, uint64_t highest, const char *what,
                       uint64_t *number);

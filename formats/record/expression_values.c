@@ -221,6 +221,21 @@ static int take_type_name(struct expression_parser *parser, struct expression_no
     return take_named(parser, node, type_groups);
 }
 
+/* The names of a field's values, for suggestions; NULL: it has none. */
+static const char *names_of(enum expression_field field)
+{
+    switch (field) {
+    case FIELD_TYPE:
+        return "FETCH MEMREAD MEMREADINV MEMWRITE IOREAD IOWRITE DEFERREPLY INTA CNTRLAGNTRES "
+               "BRTRACEREC SHUTDOWN FLUSH HALT SYNC FLUSHACK STOPCLKACK SMIACK "
+               "read write data memory io special";
+    case FIELD_ATTRIBUTE:
+        return "uncacheable writethrough writeprotect writeback UC WT WP WB";
+    default:
+        return NULL;
+    }
+}
+
 /* Adds the field's name or range at parser->at. */
 static int take_value(struct expression_parser *parser, struct expression_node *node)
 {
@@ -230,6 +245,9 @@ static int take_value(struct expression_parser *parser, struct expression_node *
                                                   : 0;
     if (result != 0)
         return result < 0 ? result : 0;
+    const char *names = names_of(node->field);
+    if (names && expression_word_length(parser->at) > 0)
+        return expression_expected_among(parser, values_of(node->field), names);
     result = take_range(parser, node, &low, &high);
     return result < 0 ? result : add(parser, node, low, high);
 }

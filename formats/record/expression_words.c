@@ -1,6 +1,9 @@
 /* Words and numbers of expressions. */
 #include "formats/record/expression_parser_internal.h"
 
+#include "formats/base/edit_distance.h"
+#include "formats/base/suggestion.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -61,6 +64,35 @@ int expression_expected(const struct expression_parser *parser, const char *what
 {
     return bt_fail(parser->error, BT_USAGE, "filter, column %zu: expected %s",
                    (size_t)(parser->at - parser->text) + 1, what);
+}
+
+static void copy_lower(char *copy, const char *word, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        copy[i] = (char)(word[i] >= 'A' && word[i] <= 'Z' ? word[i] - 'A' + 'a' : word[i]);
+    copy[length] = '\0';
+}
+
+int expression_expected_among(const struct expression_parser *parser, const char *what,
+                              const char *words)
+{
+    const size_t length = expression_word_length(parser->at);
+    char given[EDIT_DISTANCE_BYTES], word[EDIT_DISTANCE_BYTES], nearest[EDIT_DISTANCE_BYTES] = "";
+    struct suggestion suggestion;
+    expression_expected(parser, what);
+    if (length == 0 || length >= sizeof given)
+        return BT_USAGE;
+    copy_lower(given, parser->at, length);
+    suggestion_begin(&suggestion, given);
+    for (size_t end; *words; words += end + strspn(words + end, " ")) {
+        const size_t before = suggestion.distance;
+        end = strcspn(words, " ");
+        copy_lower(word, words, end);
+        suggestion_try(&suggestion, word);
+        if (suggestion.distance < before)
+            snprintf(nearest, sizeof nearest, "%.*s", (int)end, words);
+    }
+    return suggestion_add(parser->error, *nearest ? nearest : NULL);
 }
 
 /* Whether a hexadecimal number without 0x is at `at`: hexadecimal digits, one a letter. Its length,

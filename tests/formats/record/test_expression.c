@@ -356,6 +356,40 @@ static void test_errors(void)
     }
 }
 
+/* Misspelt words, in either case, and the ends of the messages. */
+static void test_suggestions(void)
+{
+    static const char *const misspelt[][2] = {
+        {"typ=FETCH", ", did you mean 'type'?"},
+        {"not Procesor=1", ", did you mean 'processor'?"},
+        {"type=FETCH and (adress=1)", ", did you mean 'address'?"},
+        {"symbl=main", ", did you mean 'symbol'?"},
+        {"nto type=FETCH", ", did you mean 'not'?"},
+        {"type=FETCH adn processor=1", ", did you mean 'and'?"},
+        {"(type=FETCH adn processor=1)", ", did you mean 'and'?"},
+        {"type=feth", ", did you mean 'FETCH'?"},
+        {"type=FETCH|MEMRED", ", did you mean 'MEMREAD'?"},
+        {"type=wirte", ", did you mean 'write'?"},
+        {"attribute=writeback|unchacheable", ", did you mean 'uncacheable'?"},
+        {"colour=red", "\"not\" or \"(\""},
+        {"type=colour", "0 to 255"},
+        {"attribute=colour", "attribute&4=4"}};
+    for (size_t i = 0; i < sizeof misspelt / sizeof *misspelt; i++) {
+        struct expression *expression = NULL;
+        struct bt_error error = {0};
+        const char *end = misspelt[i][1];
+        CU_ASSERT_EQUAL(
+            expression_parse(&expression, misspelt[i][0], &expression_twin_symbols, &error),
+            BT_USAGE);
+        size_t length = strlen(error.message);
+        CU_ASSERT_FATAL(length > strlen(end));
+        CU_ASSERT_STRING_EQUAL(error.message + length - strlen(end), end);
+    }
+    /* without a place for the message */
+    struct expression *expression = NULL;
+    CU_ASSERT_EQUAL(expression_parse(&expression, "typ=FETCH", NULL, NULL), BT_USAGE);
+}
+
 static void test_hints(void)
 {
     struct expression *expression = NULL;
@@ -403,6 +437,7 @@ static const struct test_case cases[] = {{"everything", test_everything},
                                          {"board part", test_board_parts},
                                          {"words of board parts", test_words},
                                          {"errors name the column", test_errors},
+                                         {"suggestions", test_suggestions},
                                          {"hints", test_hints},
                                          {"long texts", test_long},
                                          {NULL, NULL}};

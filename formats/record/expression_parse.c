@@ -51,8 +51,8 @@ static int take_field(struct expression_parser *parser, struct expression_node *
             *symbol = field_names[i].symbol;
             return 0;
         }
-    return expression_expected_among(
-        parser, a_field, "type processor address size attribute time index symbol not");
+    return expression_expected_among(parser, a_field,
+                                     "type processor address size attribute time index symbol not");
 }
 
 /* [ "&" number ] */
@@ -148,9 +148,9 @@ static int take_factor(struct expression_parser *parser, bool negated,
     if (result < 0 || inverts)
         return result;
     expression_skip_space(parser);
-    return expression_take(parser, ")") ? 0
-                                        : expression_expected_among(
-                                              parser, "\"and\", \"or\" or \")\"", "and or");
+    return expression_take(parser, ")")
+               ? 0
+               : expression_expected_among(parser, "\"and\", \"or\" or \")\"", "and or");
 }
 
 static bool take_and(struct expression_parser *parser)

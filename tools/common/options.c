@@ -321,11 +321,12 @@ static void print_row(const struct option_row *row, FILE *out)
     wrap_print(row->help, HELP_COLUMN, out);
 }
 
-/* Whether an argument is a number with a unit. */
+/* Whether an argument is a number with a unit, or a range of times. */
 static bool has_quantity(const struct option_row *rows)
 {
     for (; rows->kind != OPTION_END; rows++)
-        if (rows->kind >= OPTION_COUNT && rows->kind <= OPTION_DURATION)
+        if ((rows->kind >= OPTION_COUNT && rows->kind <= OPTION_DURATION) ||
+            (rows->argument && strcmp(rows->argument, "A..B") == 0))
             return true;
     return false;
 }

@@ -16,7 +16,7 @@ static struct trace_file *begin_file(struct trace_set *set, const char *path,
     return file;
 }
 
-/* Reads an open input to its end. 0 or BT_MEMORY. */
+/* Reads an open input to its end. 0, BT_MEMORY or BT_USAGE. */
 static int read_all(struct trace_set *set, const char *path, struct record_input *input,
                     struct input_report *report, struct tally *tally, struct bt_error *error)
 {
@@ -34,6 +34,10 @@ static int read_all(struct trace_set *set, const char *path, struct record_input
         trace_check_count(file, batch);
         tally_add(tally, batch->records, batch->count);
     }
+    if (more == BT_USAGE) { /* such as times in seconds without a clock */
+        *error = broken;
+        return BT_USAGE;
+    }
     if (more < 0)
         input_report_error(report, &broken);
     return file || begin_file(set, path, NULL, error) ? 0 : BT_MEMORY;
@@ -49,6 +53,8 @@ static int select_path(struct trace_set *set, char *path,
     reading.headers = true;
     reading.report = report;
     if (record_input_open(&input, 1, &path, &reading, error) < 0) {
+        if (error->code == BT_USAGE)
+            return BT_USAGE;
         input_report_error(report, error);
         return trace_check_add(set, record_input_name(path), error) ? 0 : BT_MEMORY;
     }

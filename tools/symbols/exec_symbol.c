@@ -1,10 +1,10 @@
 #define _DEFAULT_SOURCE /* off64_t, which libelf's header needs */
 #include "tools/symbols/exec_symbol.h"
 
+#include "formats/base/regular_file.h"
 #include "tools/symbols/debug_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,7 +94,7 @@ static uint64_t find_in_file(const char *path, struct exec_symbol *wanted, uint6
                              struct debug_file *debug)
 {
     uint64_t value = 0;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = regular_file_open(path, NULL);
     if (file < 0 || elf_version(EV_CURRENT) == EV_NONE) {
         if (file >= 0)
             close(file);

@@ -5,9 +5,9 @@
 #include "tools/symbols/images.h"
 
 #include "formats/base/printable.h"
+#include "formats/base/regular_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,9 +208,9 @@ static int read_image(struct image *image, Elf *elf, const struct placement *pla
 static int open_image(struct image *image, const struct placement *placement,
                       struct bt_error *error)
 {
-    int file = open(image->path, O_RDONLY | O_CLOEXEC);
+    int file = regular_file_open(image->path, error);
     if (file < 0)
-        return bt_fail_errno(error, "cannot be opened");
+        return file;
     elf_version(EV_CURRENT);
     Elf *elf = elf_begin(file, ELF_C_READ, NULL);
     int result = elf ? read_image(image, elf, placement, error)
@@ -258,7 +258,7 @@ static int add(struct images *images, struct image *image, const struct placemen
     if (result == 0)
         result = insert(images, image, error);
     if (result != 0) {
-        bt_fail_within(error, "%s", image->path);
+        bt_fail_within(error, "%.200s", image->path);
         image_clear(image);
     }
     return result;

@@ -5,9 +5,9 @@
 #include "formats/base/grow.h"
 #include "formats/base/hash.h"
 #include "formats/base/hash_index.h"
+#include "formats/base/regular_file.h"
 
 #include <elfutils/libdw.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -387,9 +387,9 @@ static int read_starts(struct reading *reading, Elf *elf)
 static int read_file(struct reading *reading, const char *path, unsigned what,
                      struct bt_error *error)
 {
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = regular_file_open(path, error);
     if (file < 0)
-        return bt_fail_errno(error, "%s", path);
+        return bt_fail_within(error, "%.200s", path);
     elf_version(EV_CURRENT);
     Elf *elf = elf_begin(file, ELF_C_READ, NULL);
     int result = elf && elf_kind(elf) == ELF_K_ELF ? 0 : BT_DATA;

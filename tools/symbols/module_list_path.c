@@ -93,7 +93,9 @@ static bool find_list(char path[PATH_MAX], const char *prefix, size_t length, co
     if (find_aside(path, prefix, length, time))
         return true;
     const int bytes = snprintf(path, PATH_MAX, "%.*s" MODULE_LIST_SUFFIX, (int)length, prefix);
-    return bytes < PATH_MAX && access(path, R_OK) == 0;
+    struct stat status; /* a pipe of this name is no list, and waits for its writer */
+    return bytes < PATH_MAX && stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+           access(path, R_OK) == 0;
 }
 
 char *module_list_beside(const char *capture)

@@ -28,8 +28,8 @@ struct top_request {
     uint64_t rows;
     uint64_t entries, memory;
     bool csv, json, follow;
-    const char *prefix; /* of a running capture, which is followed; NULL: files are read */
-    int64_t interval_ns;
+    const char *prefix;  /* of a running capture, which is followed; NULL: files are read */
+    int64_t interval_ns; /* below 0: not given */
     struct record_input_settings input;
 };
 
@@ -328,14 +328,14 @@ static int check(struct top_request *request, const struct invocation *call, str
             return bt_fail(error, BT_USAGE, "--max-memory: at least %" PRIu64 " bytes",
                            frequent_bytes(1));
     }
-    if (request->interval_ns > 0)
+    if (request->interval_ns >= 0)
         request->follow = true;
     find_prefix(request, call);
     if (request->prefix && record_input_only(only, &request->input)[0])
         return bt_fail(error, BT_USAGE,
                        "a running capture is counted whole: bustap follow -f EXPR -o - PREFIX | "
                        "bustap top --follow");
-    if (request->follow && request->interval_ns == 0)
+    if (request->follow && request->interval_ns < 0)
         request->interval_ns = SECOND_NS;
     if (request->follow && request->interval_ns < INTERVAL_MIN_NS)
         return bt_fail(error, BT_USAGE, "--interval: at least 10ms");
@@ -348,6 +348,7 @@ static int top_main(struct invocation *call)
 {
     struct top_request request = {.key = {.line_shift = LINE_SHIFT, .page_shift = PAGE_SHIFT},
                                   .rows = ROWS_DEFAULT,
+                                  .interval_ns = -1,
                                   .input = {.quiet_output = true, .count = UINT64_MAX}};
     struct bt_error error;
     int status;

@@ -131,11 +131,14 @@ static double nice_step(enum figure_unit unit, double wanted)
     return power * (factor <= 1.000001 ? 1 : factor <= 2 ? 2 : factor <= 5 ? 5 : 10);
 }
 
-/* Decimals that distinguish ticks with this step. */
+/* Decimals that print multiples of this step exactly, as far as 9 do: 2 of 0.25. */
 static int step_digits(double step)
 {
-    double digits = ceil(-log10(step) - 1e-6);
-    return digits < 0 ? 0 : digits > 9 ? 9 : (int)digits;
+    int digits = 0;
+    for (double scaled = step; digits < 9 && fabs(scaled - round(scaled)) > 1e-6 * scaled;
+         scaled *= 10)
+        digits++;
+    return digits;
 }
 
 static void linear_ticks(struct axis *axis, const struct figure_axis *description, unsigned most,
@@ -232,8 +235,13 @@ void axis_lay_out(struct axis *axis, const struct figure_axis *description, doub
     set_ends(axis, description, low, high, rounded);
     if (description->ticks)
         return;
-    if (axis_is_logarithmic(description))
-        logarithmic_ticks(axis, description, most, rounded && !fixed);
-    else
+    if (!axis_is_logarithmic(description)) {
         linear_ticks(axis, description, most, rounded && !fixed);
+        return;
+    }
+    logarithmic_ticks(axis, description, most, rounded && !fixed);
+    if (axis->tick_count < 3 && axis->to < 10 * axis->from) {
+        axis->tick_count = 0; /* a short axis has hardly any power */
+        linear_ticks(axis, description, most, false);
+    }
 }

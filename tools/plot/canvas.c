@@ -95,7 +95,7 @@ static unsigned axis_width(const struct canvas *canvas)
     }
     if (longest > canvas_legend_characters(canvas))
         longest = canvas_legend_characters(canvas);
-    unsigned beside = MARGIN_PIXELS;
+    unsigned beside = panel->heat ? 2 * MARGIN_PIXELS : MARGIN_PIXELS; /* the colour bar */
     if (legend_position(canvas) == LEGEND_BESIDE)
         beside += MARGIN_PIXELS + (unsigned)longest * CHARACTER_PIXELS;
     return canvas->width > 2 * beside ? canvas->width - beside : canvas->width / 2;
@@ -115,6 +115,15 @@ static unsigned axis_height(const struct canvas *canvas)
     return canvas->height > 2 * used ? canvas->height - used : canvas->height / 2;
 }
 
+/* Whether the legend names dashes, which short samples do not tell apart. */
+static bool has_dashes(const struct figure_panel *panel)
+{
+    for (size_t i = 0; i < panel->series_count; i++)
+        if (canvas_legend_name(panel, i, true))
+            return true;
+    return false;
+}
+
 static void put_legend(struct canvas *canvas)
 {
     const struct figure_panel *panel = canvas->panel;
@@ -132,8 +141,11 @@ static void put_legend(struct canvas *canvas)
         break;
     case LEGEND_ABOVE:
         gnuplot_script_put(canvas->script,
-                           "set key outside center top horizontal Left reverse samplen 2 width 1 "
-                           "noinvert\n");
+                           "set key outside center top horizontal Left reverse samplen %s "
+                           "noinvert\n",
+                           !canvas->small      ? "2 width 1"
+                           : has_dashes(panel) ? "3 width 0"
+                                               : "1.5 width 0");
         break;
     }
 }
@@ -219,7 +231,7 @@ void canvas_put(struct canvas *canvas)
     const struct figure_heat *heat = panel->heat;
     lay_out(canvas);
     gnuplot_script_put(canvas->script, "set title ");
-    gnuplot_script_quote(canvas->script, panel->title, canvas->width / (canvas->small ? 8 : 11));
+    gnuplot_script_quote(canvas->script, panel->title, canvas->width / (canvas->small ? 8 : 10));
     gnuplot_script_put(canvas->script, "\nunset arrow\nunset object\nunset rmargin\n");
     canvas_heat_data(canvas);
     canvas_series_data(canvas);

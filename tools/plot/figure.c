@@ -5,7 +5,9 @@
 #include "tools/common/overwrite.h"
 #include "tools/plot/canvas_internal.h"
 #include "tools/plot/gnuplot.h"
+#include "tools/plot/subtitle.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +15,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SUBTITLE_BYTES  1024u
 #define PIXELS_PER_INCH 96.0
 #define SMALL_PIXELS    380u
+
+/* pixels of one of several panels: the least, and the default height from three rows on */
+#define PANEL_WIDTH_MIN  250u
+#define PANEL_HEIGHT_MIN 150u
+#define PANEL_HEIGHT     371u
 
 static const char *const format_names[] = {"svg", "png", "pdf", NULL};
 #define FORMATS (sizeof format_names / sizeof format_names[0] - 1)
@@ -135,12 +141,22 @@ static void put_heading(struct gnuplot_script *script, unsigned number, const ch
                        place, color, letters);
 }
 
+/* Breaks the figure's subtitle into lines. Returns the height of title and subtitle, in pixels. */
+static unsigned lay_out_head(const struct figure *figure, const struct letters *letters,
+                             struct subtitle *subtitle)
+{
+    subtitle_break(subtitle, figure->subtitle, figure->width / (is_small(figure) ? 6 : 7));
+    return (figure->title ? letters->title_pixels : 0) + subtitle->count * letters->subtitle_pixels;
+}
+
 /* Writes the settings common to all panels. */
 static void put_page(struct gnuplot_script *script, const struct figure *figure,
                      enum figure_format format, unsigned width, unsigned height)
 {
     const struct letters letters = letters_of(format, is_small(figure));
     const unsigned title = figure->title ? letters.title_pixels : 0;
+    struct subtitle subtitle;
+    lay_out_head(figure, &letters, &subtitle);
     put_terminal(script, format, width, height, letters.text);
     gnuplot_script_put(script,
                        "set encoding utf8\n"
@@ -151,16 +167,18 @@ static void put_page(struct gnuplot_script *script, const struct figure *figure,
                        "set multiplot\n");
     put_heading(script, 1001, figure->title, width / (is_small(figure) ? 7 : 10),
                 1 - 0.5 * letters.title_pixels / height, "#000000", letters.title);
-    put_heading(script, 1002, figure->subtitle, width / (is_small(figure) ? 6 : 7),
-                1 - (title + 0.3 * letters.subtitle_pixels) / height, "#555555", letters.subtitle);
+    for (unsigned i = 0; i < subtitle.count; i++)
+        put_heading(script, 1002 + i, subtitle.lines[i], width / (is_small(figure) ? 6 : 7),
+                    1 - (title + (0.3 + i) * letters.subtitle_pixels) / height, "#555555",
+                    letters.subtitle);
 }
 
 static void put_panels(struct gnuplot_script *script, const struct figure *figure,
                        enum figure_format format, unsigned width, unsigned height)
 {
     const struct letters letters = letters_of(format, is_small(figure));
-    unsigned head = figure->title ? letters.title_pixels : 0;
-    head += figure->subtitle ? letters.subtitle_pixels : 0;
+    struct subtitle subtitle;
+    const unsigned head = lay_out_head(figure, &letters, &subtitle);
     unsigned columns = figure->columns > 0 ? (unsigned)figure->columns : 1;
     unsigned rows = ((unsigned)figure->panel_count + columns - 1) / columns;
     double share = 1 - (double)head / height; /* fraction of the height for panels */
@@ -260,6 +278,31 @@ static int draw(struct gnuplot_script *script, const struct figure_output *outpu
 
 /* --- the user's options --- */
 
+static unsigned rows_of(size_t panels, unsigned columns)
+{
+    return (unsigned)((panels + columns - 1) / columns);
+}
+
+/* Columns of panels in this width: those of the figure, or one. */
+static unsigned columns_of(size_t columns, unsigned width)
+{
+    return columns > 1 && width / columns >= PANEL_WIDTH_MIN ? (unsigned)columns : 1;
+}
+
+int figure_panels_check(const struct figure_options *options, size_t panels, size_t columns,
+                        struct bt_error *error)
+{
+    const unsigned width = options->width > 0 ? options->width : FIGURE_WIDTH;
+    const unsigned rows = rows_of(panels, columns_of(columns, width));
+    const unsigned least = rows * PANEL_HEIGHT_MIN + FIGURE_PIXELS_MIN - PANEL_HEIGHT_MIN;
+    if (panels < 2 || options->height == 0 || options->height >= least)
+        return 0;
+    return bt_fail(error, BT_USAGE,
+                   "--size: %zu panels do not fit: a picture %u pixels wide is at least %u pixels "
+                   "(%.0fmm) high",
+                   panels, width, least, ceil(least / PIXELS_PER_INCH * 25.4));
+}
+
 /* A copy of a figure with what the user chose. */
 struct chosen {
     struct figure figure;
@@ -321,6 +364,12 @@ static int choose(struct chosen *chosen, const struct figure *figure,
         chosen->figure.title = *options->title ? options->title : NULL;
     chosen->figure.width = options->width > 0 ? options->width : FIGURE_WIDTH;
     chosen->figure.height = options->height > 0 ? options->height : FIGURE_HEIGHT;
+    chosen->figure.columns = columns_of(figure->columns, chosen->figure.width);
+    const unsigned rows = rows_of(figure->panel_count, (unsigned)chosen->figure.columns);
+    if (options->height == 0 && rows > 2)
+        chosen->figure.height = rows * PANEL_HEIGHT + FIGURE_HEIGHT - 2 * PANEL_HEIGHT;
+    if (figure_panels_check(options, figure->panel_count, figure->columns, error) < 0)
+        return error->code;
     if (options->filter) {
         snprintf(chosen->subtitle, sizeof chosen->subtitle, "%s%sfilter: %s",
                  figure->subtitle ? figure->subtitle : "", figure->subtitle ? "; " : "",

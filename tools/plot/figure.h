@@ -110,7 +110,7 @@ struct figure {
     unsigned width, height; /* in pixels; set by figure_write() from the options */
     const struct figure_panel *panels;
     size_t panel_count;
-    size_t columns; /* panels side by side; 0: 1 */
+    size_t columns; /* panels side by side if they have room, else each has a row; 0: 1 */
 };
 
 /* Destination of a figure. */
@@ -132,6 +132,11 @@ int figure_output_prepare(struct figure_output *output, const char *path,
 
 /* Whether a picture can have this size. 0 or BT_USAGE. */
 int figure_size_check(unsigned width, unsigned height, struct bt_error *error);
+
+/* Whether that many panels, so many side by side if there is room, can be read in a picture of the
+ * size that the options choose. 0 or BT_USAGE; figure_write() checks it, too. */
+int figure_panels_check(const struct figure_options *options, size_t panels, size_t columns,
+                        struct bt_error *error);
 
 /* Draws the figure as the output's options say. The file replaces an existing one only when it is
  * complete. 0, BT_USAGE (impossible size), BT_IO, BT_FULL, BT_CLOSED or BT_MEMORY. */

@@ -31,8 +31,20 @@ static void sharing_study_free(void *state)
     free(study);
 }
 
+/* Panels of each line size, and the number side by side. */
+static size_t panels_of(size_t line_count, size_t *columns)
+{
+    *columns = line_count == 1 ? 2 : 3;
+    return line_count == 1 ? PANELS : PANELS - 1;
+}
+
 static void *sharing_study_begin(const struct plot_study_settings *settings, struct bt_error *error)
 {
+    size_t columns;
+    const size_t panels = panels_of(settings->line_count, &columns) * settings->line_count;
+    if (settings->output &&
+        figure_panels_check(&settings->output->options, panels, columns, error) < 0)
+        return NULL;
     struct sharing_study *study = calloc(1, sizeof *study);
     if (!study) {
         bt_fail(error, BT_MEMORY, "no memory for a table of lines");
@@ -255,12 +267,13 @@ static int draw(const struct sharing_study *study, struct page *pages, struct bt
     struct figure_panel panels[PANELS * PLOT_LINES_MAX];
     char subtitle[PLOT_SUBTITLE_BYTES];
     size_t count = settings->line_count;
-    size_t shown = count == 1 ? PANELS : PANELS - 1;
+    size_t columns;
+    const size_t shown = panels_of(count, &columns);
     const struct figure figure = {.title = settings->title,
                                   .subtitle = subtitle,
                                   .panels = panels,
                                   .panel_count = shown * count,
-                                  .columns = count == 1 ? 2 : 3};
+                                  .columns = columns};
     for (size_t i = 0; i < count; i++) {
         int result =
             fill_panels(&pages[i], &panels[shown * i], settings->lines[i], study->counts[i], error);

@@ -62,6 +62,33 @@ static void test_far_from_zero(void)
         CU_ASSERT_STRING_NOT_EQUAL(axis.ticks[i].label, axis.ticks[i - 1].label);
 }
 
+/* Labels of fractions of a power of 2 have all their decimals. */
+static void test_binary_fractions(void)
+{
+    const struct figure_axis description = {.unit = FIGURE_BYTES};
+    struct axis axis;
+    axis_lay_out(&axis, &description, 0, 1340, 6, true);
+    CU_ASSERT_EQUAL_FATAL(axis.tick_count, 7);
+    CU_ASSERT_STRING_EQUAL(axis.ticks[1].label, "0.25 KiB");
+    CU_ASSERT_STRING_EQUAL(axis.ticks[2].label, "0.50 KiB");
+    CU_ASSERT_STRING_EQUAL(axis.ticks[6].label, "1.50 KiB");
+}
+
+/* Between 100 and 200 is no power of 10, and no other tick. */
+static void test_short_logarithm(void)
+{
+    const struct figure_axis description = {.scale = FIGURE_LOG10};
+    struct axis axis;
+    axis_lay_out(&axis, &description, 19, 47, 4, false);
+    CU_ASSERT(axis.from == 19 && axis.to == 47);
+    CU_ASSERT_EQUAL_FATAL(axis.tick_count, 3);
+    CU_ASSERT_STRING_EQUAL(axis.ticks[0].label, "20");
+    CU_ASSERT_STRING_EQUAL(axis.ticks[2].label, "40");
+    axis_lay_out(&axis, &description, 1, 47, 4, false);
+    CU_ASSERT_EQUAL_FATAL(axis.tick_count, 2);
+    CU_ASSERT_STRING_EQUAL(axis.ticks[1].label, "10");
+}
+
 static double any_number(uint64_t *random)
 {
     static const double odd[] = {0,   -0.0,   1,     INFINITY, -INFINITY,
@@ -103,6 +130,8 @@ static const struct test_case cases[] = {{"labels of numbers", test_labels},
                                          {"powers of 2", test_byte_ticks},
                                          {"a linear axis from 0", test_linear_rounded},
                                          {"ticks far from 0 differ", test_far_from_zero},
+                                         {"fractions of powers of 2", test_binary_fractions},
+                                         {"short logarithmic axes", test_short_logarithm},
                                          {"any data", test_any_data},
                                          {NULL, NULL}};
 TEST_SUITE(axis, cases)

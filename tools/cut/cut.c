@@ -20,8 +20,10 @@ struct cut {
     struct batch_filter filter;
     struct derived_writer *writer;
     struct batch batch;
-    bool whole; /* all of the member is wanted whose records are read */
-    bool ended; /* the trace ended before the part did */
+    uint64_t first_index; /* of the part */
+    bool begun;           /* first_index is known */
+    bool whole;           /* all of the member is wanted whose records are read */
+    bool ended;           /* the trace ended before the part did */
 };
 
 /* --- what is copied -------------------------------------------------------------------------- */
@@ -37,6 +39,11 @@ static int apply_filter(struct cut *cut, struct batch *batch, struct bt_error *e
 
 static int put(struct cut *cut, struct batch *batch, struct bt_error *error)
 {
+    if (batch->count == 0 && !batch_has_loss_or_gap(batch))
+        return 0;
+    if (!cut->begun)
+        cut->first_index = batch->first_index - loss_total(&batch->lost);
+    cut->begun = true;
     if (!cut->expression)
         return derived_writer_put(cut->writer, batch, error);
     int result = apply_filter(cut, batch, error);
@@ -169,9 +176,9 @@ static int end(struct cut *cut, struct bt_error *error)
 {
     const struct loss *after = stored_trace_lost_after(cut->trace);
     struct capture_totals totals = {.end = cut->ended ? CAPTURE_END_SOURCE : CAPTURE_END_LIMIT,
-                                    .end_index = stored_trace_index(cut->trace),
+                                    .end_index = cut->begun ? cut->first_index
+                                                            : stored_trace_index(cut->trace),
                                     .last_tick = after->last_tick};
-    totals.end_index -= cut->filter.removed;
     totals.source.filtered = cut->filter.removed;
     totals.source.known =
         stored_trace_tells_losses(cut->trace, cut->ended, totals.message, sizeof totals.message);

@@ -1,7 +1,10 @@
 #include "tools/cut/merge.h"
 
+#include "formats/base/saturating.h"
 #include "formats/capture/capture_file.h"
 #include "tools/cut/merge_groups.h"
+#include "tools/cut/merge_header.h"
+#include "tools/cut/merge_parts.h"
 #include "tools/cut/stored_trace.h"
 
 #include <inttypes.h>
@@ -20,9 +23,11 @@ struct stream {
     struct batch batch;
     size_t at;
     enum head head;
-    uint64_t tick;  /* of the record, of the input's clock */
-    uint64_t key;   /* tick of the record or hole in the new file; never decreases */
-    unsigned added; /* to processors */
+    uint64_t tick;    /* of the record, of the input's clock */
+    uint64_t key;     /* tick of the record or hole in the new file; never decreases */
+    uint64_t records; /* in batches so far */
+    unsigned added;   /* to processors */
+    bool begun;       /* its first record or hole was next */
 };
 
 struct merge {
@@ -31,6 +36,8 @@ struct merge {
     struct merge_input *inputs; /* one for each stream */
     struct stream *streams;
     size_t count;
+    size_t waiting; /* number of streams that have not begun */
+    struct merge_parts *parts;
     struct stream **heap; /* of streams that are not at their end; the least key first */
     size_t heap_count;
     struct derived_writer *writer;
@@ -145,6 +152,7 @@ static int load(const struct merge *merge, struct stream *stream, struct bt_erro
     } while (result == 1 && batch->count == 0);
     batch->lost = lost;
     batch->gap = gap;
+    stream->records += batch->count;
     if (result == 0)
         batch->first_tick = stored_trace_tick(stream->trace);
     stream->at = 0;
@@ -166,7 +174,8 @@ static int flush(struct merge *merge, struct bt_error *error)
     return result;
 }
 
-/* Reports a loss or gap of an input at its place; its records follow. */
+/* Reports a loss or gap of an input at its place; its records follow. What another part of the same
+ * capture has reported is left out. */
 static int put_hole(struct merge *merge, struct stream *stream, struct bt_error *error)
 {
     const struct batch *batch = &stream->batch;
@@ -179,10 +188,13 @@ static int put_hole(struct merge *merge, struct stream *stream, struct bt_error 
                          .last_tick = merge->last_tick,
                          .host_time_ns = batch->host_time_ns};
     hole.gap.chosen = false; /* it precedes the record */
+    merge_parts_take_hole(merge->parts, stream->order, &hole.lost, &hole.gap);
     hole.lost.first_tick = first > stream->key ? first : stream->key;
     hole.lost.last_tick = last > hole.lost.first_tick ? last : hole.lost.first_tick;
     if (loss_total(&hole.lost) == 0)
         hole.lost = (struct loss){.first_tick = 0};
+    if (!batch_has_loss_or_gap(&hole))
+        return 0;
     hole.first_index = merge->index += loss_total(&hole.lost);
     int result = flush(merge, error);
     return result < 0 ? result : derived_writer_put(merge->writer, &hole, error);
@@ -259,12 +271,40 @@ static int put_run(struct merge *merge, struct stream *stream, struct bt_error *
     return 0;
 }
 
+/* Whether the next of both are losses that begin at one tick. Their keys differ if one of them is
+ * known after the record that follows it. */
+static bool same_hole(const struct stream *a, const struct stream *b)
+{
+    const struct loss *x = &a->batch.lost, *y = &b->batch.lost;
+    return a->head == HEAD_HOLE && b->head == HEAD_HOLE && loss_total(x) > 0 && loss_total(y) > 0 &&
+           x->first_tick == y->first_tick;
+}
+
+/* The inputs whose first record or hole is next begin. next: NULL at the end, where those without
+ * any begin. */
+static void begin_streams(struct merge *merge, const struct stream *next)
+{
+    for (size_t i = 0; i < merge->count && merge->waiting > 0; i++) {
+        struct stream *stream = &merge->streams[i];
+        const bool waits = next && (stream->head == HEAD_END ||
+                                    (stream->key > next->key && !same_hole(stream, next)));
+        if (stream->begun || waits)
+            continue;
+        merge_parts_begin(merge->parts, i);
+        stream->begun = true;
+        merge->waiting--;
+    }
+}
+
 static int merge_all(struct merge *merge, struct bt_error *error)
 {
     make_heap(merge);
+    merge->waiting = merge->count;
     while (merge->heap_count > 0) {
         struct stream *stream = merge->heap[0];
         int result = 0;
+        if (merge->waiting > 0)
+            begin_streams(merge, stream);
         if (stream->head == HEAD_RECORD) {
             result = put_run(merge, stream, error);
         } else {
@@ -281,45 +321,37 @@ static int merge_all(struct merge *merge, struct bt_error *error)
     return flush(merge, error);
 }
 
-/* --- header and closing member --------------------------------------------------------------- */
+/* --- the closing member ---------------------------------------------------------------------- */
 
-/* Describes the new file: what the headers have in common. */
-static void make_info(const struct merge *merge, struct capture_info *info)
-{
-    *info = *merge->inputs[0].info;
-    for (size_t i = 1; i < merge->count; i++) {
-        const struct capture_info *other = merge->inputs[i].info;
-        if (!info->bus[0])
-            memcpy(info->bus, other->bus, sizeof info->bus);
-        if (strcmp(info->filter, other->filter) != 0)
-            info->filter[0] = '\0';
-        if (strcmp(merge->inputs[0].info->board, other->board) != 0)
-            strcpy(info->board, "several");
-    }
-    info->clock_hz = merge->clock.clock_hz;
-    info->started_ns = merge->clock.started_ns;
-}
-
-/* Adds the losses after the end of an input, and what its source has counted. */
+/* Adds the losses after the end of an input that no other part of its capture has, and what its
+ * source has counted. */
 static void add_totals(const struct merge *merge, const struct stream *stream,
                        struct capture_totals *totals)
 {
-    const struct loss *after = stored_trace_lost_after(stream->trace);
+    struct loss after = *stored_trace_lost_after(stream->trace);
     const struct capture_totals *closing = stored_trace_closing(stream->trace);
     const uint64_t tick =
-        merge_clock_tick(&merge->clock, &merge->inputs[stream->order], after->last_tick);
+        merge_clock_tick(&merge->clock, &merge->inputs[stream->order], after.last_tick);
+    struct merge_part_end part = {
+        .records = stream->records,
+        .end_index = saturating_add(stored_trace_index(stream->trace), loss_total(&after))};
+    struct gap none = {.milliseconds = 0};
+    merge_parts_take_hole(merge->parts, stream->order, &after, &none);
     for (int stage = 0; stage < LOSS_STAGES; stage++)
-        totals->file_lost[stage] += after->count[stage];
-    if (loss_total(after) > 0 && tick > totals->last_tick)
+        totals->file_lost[stage] += after.count[stage];
+    if (loss_total(&after) > 0 && tick > totals->last_tick)
         totals->last_tick = tick;
     if (totals->source.known &&
         !stored_trace_tells_losses(stream->trace, true, totals->message, sizeof totals->message))
         totals->source.known = false;
-    if (!closing || !closing->final || !closing->source.known)
-        return;
-    totals->source.filtered += closing->source.filtered;
-    totals->source.above_4gib += closing->source.above_4gib;
-    totals->source.undecoded += closing->source.undecoded;
+    if (closing && closing->final && closing->source.known) {
+        part.filtered = closing->source.filtered;
+        totals->source.above_4gib =
+            saturating_add(totals->source.above_4gib, closing->source.above_4gib);
+        totals->source.undecoded =
+            saturating_add(totals->source.undecoded, closing->source.undecoded);
+    }
+    merge_parts_end(merge->parts, stream->order, &part);
 }
 
 static int end(struct merge *merge, struct bt_error *error)
@@ -328,8 +360,10 @@ static int end(struct merge *merge, struct bt_error *error)
                                     .last_tick = merge->last_tick,
                                     .end_index = merge->index,
                                     .source.known = true};
+    begin_streams(merge, NULL);
     for (size_t i = 0; i < merge->count; i++)
         add_totals(merge, &merge->streams[i], &totals);
+    totals.source.filtered = merge_parts_filtered(merge->parts);
     return derived_writer_close(merge->writer, &totals, error);
 }
 
@@ -366,6 +400,7 @@ static int open_stream(struct merge *merge, size_t i, const struct merge_group *
     merge->inputs[i].name = stored_trace_name(stream->trace);
     merge->inputs[i].info = stored_trace_info(stream->trace);
     find_offset(merge, group, &merge->inputs[i]);
+    merge_parts_add(merge->parts, merge->inputs[i].info);
     return 0;
 }
 
@@ -377,17 +412,12 @@ static int open_all(struct merge *merge, const struct merge_groups *groups, stru
     merge->heap = calloc(merge->count, sizeof *merge->heap);
     merge->out.records = malloc(CAPTURE_BLOCK_RECORDS * sizeof(struct record));
     merge->out.capacity = CAPTURE_BLOCK_RECORDS;
-    if (!merge->streams || !merge->inputs || !merge->heap || !merge->out.records)
+    merge->parts = merge_parts_new(merge->count);
+    if (!merge->streams || !merge->inputs || !merge->heap || !merge->out.records || !merge->parts)
         return bt_fail(error, BT_MEMORY, "no memory for %zu traces", merge->count);
     for (size_t i = 0; i < merge->count; i++)
         if (open_stream(merge, i, &groups->groups[i], error) < 0)
             return error->code;
-    for (size_t i = 1; i < merge->count; i++) {
-        const struct merge_input *a = &merge->inputs[0], *b = &merge->inputs[i];
-        if (a->info->bus[0] && b->info->bus[0] && strcmp(a->info->bus, b->info->bus) != 0)
-            return bt_fail(error, BT_USAGE, "%.150s is of a bus '%s', %.150s of '%s'", a->name,
-                           a->info->bus, b->name, b->info->bus);
-    }
     merge->clock.clock_hz = merge->settings->clock_hz;
     merge->clock.by_start = merge->settings->by_start;
     return merge_clock_join(&merge->clock, merge->inputs, merge->count, error);
@@ -396,7 +426,8 @@ static int open_all(struct merge *merge, const struct merge_groups *groups, stru
 static int run(struct merge *merge, int fd, const char *name, struct bt_error *error)
 {
     struct capture_info info;
-    make_info(merge, &info);
+    if (merge_header_make(&info, &merge->clock, merge->inputs, merge->count, error) < 0)
+        return error->code;
     for (size_t i = 0; i < merge->count; i++)
         if (load(merge, &merge->streams[i], error) < 0)
             return error->code;
@@ -413,6 +444,7 @@ static void clear(struct merge *merge)
     }
     derived_writer_free(merge->writer);
     free(merge->streams);
+    merge_parts_free(merge->parts);
     free(merge->inputs);
     free(merge->heap);
     free(merge->out.records);

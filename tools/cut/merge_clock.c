@@ -32,13 +32,20 @@ int merge_offset_parse(struct merge_offset *offset, const char *text, struct bt_
     return result;
 }
 
+/* Whether the boards may be the same. */
+static bool same_board(const struct capture_info *a, const struct capture_info *b)
+{
+    return strcmp(a->board, b->board) == 0 || strcmp(a->board, MERGE_BOARD_SEVERAL) == 0 ||
+           strcmp(b->board, MERGE_BOARD_SEVERAL) == 0;
+}
+
 /* Whether two traces count ticks of one clock from the same time on. */
 static bool same_clock(const struct capture_info *a, const struct capture_info *b)
 {
     const bool id = capture_info_has_id(a) && memcmp(a->id, b->id, sizeof a->id) == 0;
     return a->clock_hz == b->clock_hz &&
-           (id || (a->started_ns != 0 && a->started_ns == b->started_ns &&
-                   strcmp(a->board, b->board) == 0 && strcmp(a->bus, b->bus) == 0));
+           (id || (a->started_ns != 0 && a->started_ns == b->started_ns && same_board(a, b) &&
+                   strcmp(a->bus, b->bus) == 0));
 }
 
 /* The input whose clock the others are compared with: the first without an offset. */

@@ -19,6 +19,9 @@ struct merge_offset {
 /* "-1.5ms", "300ticks". 0 or BT_USAGE. */
 int merge_offset_parse(struct merge_offset *offset, const char *text, struct bt_error *error);
 
+/* The board in the header of a merged capture whose inputs have different ones. */
+#define MERGE_BOARD_SEVERAL "several"
+
 struct NAMED_FIELDS merge_input {
     const char *name;                /* for messages */
     const struct capture_info *info; /* all zero: no header */

@@ -4,7 +4,6 @@
  * bustapd(8).
  */
 #include "capture/control_protocol.h"
-#include "capture/filter_report.h"
 #include "capture/signal_guard.h"
 #include "formats/base/clock.h"
 #include "formats/base/printable.h"
@@ -297,18 +296,11 @@ static int serve(struct bustapd *daemon, struct bt_error *error)
     return 0;
 }
 
-/* Prints what looks like a mistake in valid expressions. */
-static void print_doubts(const struct config *config)
+/* Prints a sentence about a capture. */
+static void print_doubt(void *context, const char *sentence)
 {
-    char text[FILTER_REPORT_BYTES];
-    for (size_t i = 0; i < config->count; i++) {
-        const struct config_capture *capture = &config->captures[i];
-        const struct trigger_settings *trigger = &capture->settings.trigger;
-        const char *const expressions[] = {capture->filter, trigger->trigger, trigger->stop_on};
-        for (size_t k = 0; k < sizeof expressions / sizeof *expressions; k++)
-            if (filter_report_doubt(text, expressions[k])[0])
-                fprintf(stderr, "bustapd: capture %s: %s\n", capture->name, text);
-    }
+    const struct config_capture *capture = context;
+    fprintf(stderr, "bustapd: capture %s: %s\n", capture->name, sentence);
 }
 
 /* --check: prints its result. */
@@ -320,7 +312,8 @@ static int check(const struct arguments *arguments, struct bt_error *error)
     if (result == 0)
         result = config_check_machine(config, path, error);
     if (result == 0) {
-        print_doubts(config);
+        for (size_t i = 0; i < config->count; i++)
+            config_report_doubts(&config->captures[i], print_doubt, &config->captures[i]);
         printf("%s: %zu capture%s, no errors\n", PRINTABLE(path), config->count,
                config->count == 1 ? "" : "s");
     } else {

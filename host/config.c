@@ -1,6 +1,7 @@
 #include "host/config.h"
 
 #include "capture/file_set.h"
+#include "capture/filter_report.h"
 #include "capture/rules.h"
 #include "capture/settings_text.h"
 #include "driver/boards.h"
@@ -496,6 +497,17 @@ int config_check_machine(const struct config *config, const char *name, struct b
                                   capture->name);
     }
     return 0;
+}
+
+void config_report_doubts(const struct config_capture *capture,
+                          void (*report)(void *context, const char *sentence), void *context)
+{
+    const struct trigger_settings *trigger = &capture->settings.trigger;
+    const char *const expressions[] = {capture->filter, trigger->trigger, trigger->stop_on};
+    char text[FILTER_REPORT_BYTES];
+    for (size_t i = 0; i < sizeof expressions / sizeof *expressions; i++)
+        if (filter_report_doubt(text, expressions[i])[0])
+            report(context, text);
 }
 
 void config_free(struct config *config)

@@ -51,6 +51,11 @@ int config_read(struct config **config, const char *path, struct bt_error *error
  */
 int config_check_machine(const struct config *config, const char *name, struct bt_error *error);
 
+/* Reports a sentence for everything in a capture's expressions that is valid, but looks like a
+ * mistake. */
+void config_report_doubts(const struct config_capture *capture,
+                          void (*report)(void *context, const char *sentence), void *context);
+
 /* NULL is allowed. */
 void config_free(struct config *config);
 

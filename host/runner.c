@@ -111,31 +111,26 @@ static void tell_files(const struct runner *runner, struct capture *capture)
                       name);
 }
 
-static void tell_notes(const struct runner *runner, struct capture *capture)
+/* Reports a sentence about the capture's settings, files or command. */
+static void tell_warning(void *context, const char *sentence)
+{
+    const struct runner *runner = context;
+    journal_write(runner->journal, JOURNAL_WARNING, "capture %s: %s", runner->settings->name,
+                  sentence);
+}
+
+static void tell_notes(struct runner *runner, struct capture *capture)
 {
     char note[CAPTURE_NOTE_BYTES];
     while (capture_take_note(capture, note, sizeof note))
-        journal_write(runner->journal, JOURNAL_WARNING, "capture %s: %s", runner->settings->name,
-                      note);
-}
-
-/* Reports addresses that look like mistakes. */
-static void tell_doubts(const struct runner *runner)
-{
-    const struct config_capture *settings = runner->settings;
-    const char *const expressions[] = {settings->filter, settings->settings.trigger.trigger,
-                                       settings->settings.trigger.stop_on};
-    char text[FILTER_REPORT_BYTES];
-    for (size_t i = 0; i < sizeof expressions / sizeof *expressions; i++)
-        if (filter_report_doubt(text, expressions[i])[0])
-            journal_write(runner->journal, JOURNAL_WARNING, "capture %s: %s", settings->name, text);
+        tell_warning(runner, note);
 }
 
 static void tell_started(struct runner *runner)
 {
     const struct config_capture *settings = runner->settings;
     if (runner->starts++ == 0)
-        tell_doubts(runner);
+        config_report_doubts(settings, tell_warning, runner);
     runner->error = (struct bt_error){0};
     if (runner->starts > 1 && runner->down_since_ns) {
         int64_t gap = clock_monotonic_ns() - runner->down_since_ns;
@@ -285,19 +280,12 @@ static void *run(void *context)
     return NULL;
 }
 
-static void tell_command(void *context, const char *sentence)
-{
-    const struct runner *runner = context;
-    journal_write(runner->journal, JOURNAL_WARNING, "capture %s: %s", runner->settings->name,
-                  sentence);
-}
-
 /* A command that cannot be found now is reported; the capture runs. */
 static int make_command(struct runner *runner, struct bt_error *error)
 {
     const char *text = runner->settings->exec_on_file;
     const struct file_command_settings settings = {
-        .command = text, .report = tell_command, .context = runner};
+        .command = text, .report = tell_warning, .context = runner};
     struct bt_error missing;
     if (!text[0])
         return 0;

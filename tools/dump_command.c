@@ -3,8 +3,7 @@
 #include "formats/base/grow.h"
 #include "formats/base/printable.h"
 #include "formats/capture/capture_file.h"
-#include "formats/record/record_text.h"
-#include "tools/common/output.h"
+#include "tools/common/record_print.h"
 #include "tools/input/captures.h"
 #include "tools/input/gaps.h"
 #include "tools/input/trace_set.h"
@@ -13,9 +12,6 @@
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
-
-/* Records formatted at a time: their longest text fits one reservation. */
-#define DUMP_RECORDS (OUTPUT_RESERVE_MAX / RECORD_TEXT_MAX_BYTES)
 
 struct dump_settings {
     bool csv, json;
@@ -48,9 +44,8 @@ static const struct option_row dump_options[] = {
 
 /* Prints records. */
 struct dump {
-    struct output *output;
+    struct record_print print;
     struct input_report report;
-    enum record_text form;
     struct expression *filter; /* NULL: none */
     uint64_t *selected;        /* bits of a batch */
     size_t selected_capacity;
@@ -62,38 +57,9 @@ struct dump {
     struct bt_error full;   /* no memory for `files`; code 0: none */
 };
 
-/* Prints count successive records. */
-static int dump_run(struct dump *dump, const struct record *records, size_t count, uint64_t index,
-                    uint64_t tick, struct bt_error *error)
-{
-    while (count > 0) {
-        size_t some = count < DUMP_RECORDS ? count : DUMP_RECORDS;
-        char *out = output_reserve(dump->output, some * RECORD_TEXT_MAX_BYTES, error);
-        if (!out)
-            return error->code;
-        output_filled(dump->output, record_text_put(dump->form, out, records, some, index, tick));
-        count -= some;
-        if (count == 0)
-            break;
-        /* the tick of the next record to print */
-        if (dump->form != RECORD_TEXT_B2A)
-            tick += records_time(records + 1, some);
-        records += some;
-        index += some;
-    }
-    return 0;
-}
-
-/* Whether record i of the batch matches the filter. */
-static bool is_selected(const struct dump *dump, size_t i)
-{
-    return dump->selected[i / 64] >> i % 64 & 1;
-}
-
-/* Prints the records of a batch that match the filter, one run of successive records at a time. */
+/* Prints the records of a batch that match the filter. */
 static int dump_matching(struct dump *dump, const struct batch *batch, struct bt_error *error)
 {
-    uint64_t tick = batch->first_tick;
     uint64_t *selected = grow_array(dump->selected, &dump->selected_capacity, batch->count / 64 + 1,
                                     sizeof *selected);
     if (!selected)
@@ -101,24 +67,7 @@ static int dump_matching(struct dump *dump, const struct batch *batch, struct bt
     dump->selected = selected;
     if (expression_select(dump->filter, batch, batch->first_index, selected) == 0)
         return 0;
-    size_t i = 0;
-    while (i < batch->count) {
-        size_t start = i;
-        uint64_t start_tick = tick;
-        while (i < batch->count && is_selected(dump, i)) {
-            i++;
-            tick += i < batch->count ? batch->records[i].time : 0;
-        }
-        int result = dump_run(dump, batch->records + start, i - start, batch->first_index + start,
-                              start_tick, error);
-        if (result < 0)
-            return result;
-        if (i < batch->count) { /* records[i] does not match */
-            i++;
-            tick += i < batch->count ? batch->records[i].time : 0;
-        }
-    }
-    return 0;
+    return record_print_batch(&dump->print, batch, selected, error);
 }
 
 /* Reports the gap before the batch; all records before it have been printed. */
@@ -146,10 +95,9 @@ static int dump_batch(struct dump *dump, const struct batch *batch, struct bt_er
         dump->places++;
     }
     int result = dump->filter ? dump_matching(dump, batch, error)
-                              : dump_run(dump, batch->records, batch->count, batch->first_index,
-                                         batch->first_tick, error);
+                              : record_print_batch(&dump->print, batch, NULL, error);
     /* print records as they are read, also from a slow pipe */
-    return result < 0 ? result : output_flush(dump->output, error);
+    return result < 0 ? result : output_flush(dump->print.output, error);
 }
 
 static void report_losses(struct dump *dump, const char *path)
@@ -236,17 +184,6 @@ static int dump_file(struct dump *dump, char *path, struct record_input_settings
     return result;
 }
 
-static int dump_heading(struct dump *dump, struct bt_error *error)
-{
-    const char *heading = record_text_header(dump->form);
-    char *out = output_reserve(dump->output, strlen(heading), error);
-    if (!out)
-        return error->code;
-    memcpy(out, heading, strlen(heading));
-    output_filled(dump->output, strlen(heading));
-    return 0;
-}
-
 static int dump_files(struct dump *dump, const struct dump_settings *settings,
                       const struct input_paths *paths, struct bt_error *error)
 {
@@ -258,11 +195,11 @@ static int dump_files(struct dump *dump, const struct dump_settings *settings,
                                             .first = settings->skip,
                                             .count = settings->count};
     input_report_begin(&dump->report, false);
-    int result = dump_heading(dump, error);
+    int result = record_print_heading(&dump->print, error);
     for (int i = 0; i < paths->count && reading.count > 0 && result == 0; i++)
         result = dump_file(dump, paths->paths[i], &reading, error);
     if (result == 0)
-        result = output_flush(dump->output, error);
+        result = output_flush(dump->print.output, error);
     /* if the count was reached, later files were not read */
     if (result == 0 && reading.count > 0)
         report_missing(dump);
@@ -285,9 +222,9 @@ static int dump_main(struct invocation *call)
         return command_usage(call, "--csv and --json exclude each other");
     if (input_trace_check(&settings.reading, &error) < 0)
         return command_usage(call, "%s", error.message);
-    struct dump dump = {.form = settings.csv    ? RECORD_TEXT_CSV
-                                : settings.json ? RECORD_TEXT_JSON
-                                                : RECORD_TEXT_B2A,
+    struct dump dump = {.print.form = settings.csv    ? RECORD_TEXT_CSV
+                                      : settings.json ? RECORD_TEXT_JSON
+                                                      : RECORD_TEXT_B2A,
                         .filter = NULL};
     const struct module_captures captures = {call->arguments, call->count};
     int result = settings.filter ? filter_symbols_parse(&dump.filter, settings.filter,
@@ -296,13 +233,13 @@ static int dump_main(struct invocation *call)
     if (result < 0)
         return result == BT_USAGE ? command_usage(call, "%s", error.message)
                                   : command_failure(&error);
-    dump.output = output_new(STDOUT_FILENO, "standard output", &error);
-    if (!dump.output)
+    dump.print.output = output_new(STDOUT_FILENO, "standard output", &error);
+    if (!dump.print.output)
         return command_failure(&error);
     struct input_paths paths;
     input_paths_take(&paths, call->count, call->arguments);
     status = dump_files(&dump, &settings, &paths, &error);
-    output_free(dump.output);
+    output_free(dump.print.output);
     trace_set_free(&dump.files);
     expression_free(dump.filter);
     free(dump.selected);

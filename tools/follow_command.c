@@ -5,8 +5,7 @@
 #include "formats/base/thread.h"
 #include "formats/capture/capture_writer.h"
 #include "formats/record/expression.h"
-#include "formats/record/record_text.h"
-#include "tools/common/output.h"
+#include "tools/common/record_print.h"
 #include "tools/input/capture_follow.h"
 #include "tools/input/record_input.h"
 #include "tools/symbols/filter_symbols.h"
@@ -18,9 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Records formatted at a time: their longest text fits one reservation. */
-#define FOLLOW_RECORDS (OUTPUT_RESERVE_MAX / RECORD_TEXT_MAX_BYTES)
-#define WAIT_MS        200
+#define WAIT_MS 200
 
 struct follow_settings {
     bool csv, json, raw;
@@ -58,7 +55,7 @@ struct follow {
     bool clocked;                       /* filter and selection know the clock */
     uint64_t *selected;                 /* bits of the batch's records */
     struct batch batch;
-    struct output *output;         /* text and raw records */
+    struct record_print print;     /* text and raw records; without output: -o */
     int file;                      /* -o */
     struct capture_writer *writer; /* -o; NULL before the first batch */
     struct deflate_encoder *encoder;
@@ -73,59 +70,6 @@ static void report(struct follow *follow, const struct bt_error *error)
     int status = error->code == BT_NOTE ? 0 : bt_exit_status(error->code);
     fprintf(stderr, "bustap: %s\n", PRINTABLE(error->message));
     follow->status = status > follow->status ? status : follow->status;
-}
-
-/* --- text and raw records -------------------------------------------------------------------- */
-
-static int put_run(struct follow *follow, const struct batch *run, struct bt_error *error)
-{
-    enum record_text form = follow->settings->csv    ? RECORD_TEXT_CSV
-                            : follow->settings->json ? RECORD_TEXT_JSON
-                                                     : RECORD_TEXT_B2A;
-    uint64_t tick = run->first_tick;
-    for (size_t done = 0; done < run->count;) {
-        size_t some = run->count - done < FOLLOW_RECORDS ? run->count - done : FOLLOW_RECORDS;
-        const struct record *records = run->records + done;
-        size_t room = some * (follow->settings->raw ? RECORD_BYTES : RECORD_TEXT_MAX_BYTES);
-        char *out = output_reserve(follow->output, room, error);
-        if (!out)
-            return error->code;
-        if (follow->settings->raw)
-            records_put((uint8_t *)out, records, some);
-        else
-            room = record_text_put(form, out, records, some, run->first_index + done, tick);
-        output_filled(follow->output, room);
-        done += some;
-        if (done < run->count)
-            tick += records_time(records + 1, some);
-    }
-    return 0;
-}
-
-static bool is_selected(const struct follow *follow, size_t i)
-{
-    return follow->selected[i / 64] >> i % 64 & 1;
-}
-
-/* Prints the matching records of a batch, one run of successive records at a time. */
-static int put_matching(struct follow *follow, const struct batch *batch, struct bt_error *error)
-{
-    uint64_t tick = batch->first_tick;
-    expression_select(follow->filter, batch, batch->first_index, follow->selected);
-    for (size_t i = 0; i < batch->count;) {
-        struct batch run = {.records = batch->records + i,
-                            .first_index = batch->first_index + i,
-                            .first_tick = tick};
-        while (i + run.count < batch->count && is_selected(follow, i + run.count))
-            run.count++;
-        int result = put_run(follow, &run, error);
-        if (result < 0)
-            return result;
-        size_t passed = run.count + 1 < batch->count - i ? run.count + 1 : batch->count - i - 1;
-        tick += records_time(batch->records + i + 1, passed);
-        i += run.count + 1;
-    }
-    return 0;
 }
 
 /* --- a capture file -------------------------------------------------------------------------- */
@@ -254,14 +198,17 @@ static int put_batch(struct follow *follow, struct batch *batch, struct bt_error
     if (batch->gap.milliseconds > 0 || loss_total(&batch->lost) > 0)
         fprintf(stderr, "bustap: %" PRIu64 " requests before record %" PRIu64 " were lost\n",
                 loss_total(&batch->lost), batch->first_index);
-    result = follow->filter ? put_matching(follow, batch, error) : put_run(follow, batch, error);
-    return result < 0 ? result : output_flush(follow->output, error);
+    if (follow->filter)
+        expression_select(follow->filter, batch, batch->first_index, follow->selected);
+    result =
+        record_print_batch(&follow->print, batch, follow->filter ? follow->selected : NULL, error);
+    return result < 0 ? result : output_flush(follow->print.output, error);
 }
 
 /* Whether the reader of standard output is gone: a silent capture does not notice it. */
 static int check_reader(struct follow *follow, struct bt_error *error)
 {
-    return follow->output ? output_flush(follow->output, error) : 0;
+    return follow->print.output ? output_flush(follow->print.output, error) : 0;
 }
 
 static int follow_records(struct follow *follow, struct bt_error *error)
@@ -284,17 +231,6 @@ static int follow_records(struct follow *follow, struct bt_error *error)
     return 0;
 }
 
-static int put_heading(struct follow *follow, struct bt_error *error)
-{
-    const char *heading = follow->settings->csv ? record_text_header(RECORD_TEXT_CSV) : "";
-    char *out = output_reserve(follow->output, strlen(heading), error);
-    if (!out)
-        return error->code;
-    memcpy(out, heading, strlen(heading));
-    output_filled(follow->output, strlen(heading));
-    return output_flush(follow->output, error);
-}
-
 static int allocate(struct follow *follow, const char *prefix, struct bt_error *error)
 {
     const struct follow_settings *settings = follow->settings;
@@ -308,9 +244,13 @@ static int allocate(struct follow *follow, const char *prefix, struct bt_error *
         return error->code;
     if (try_file(follow, error) < 0)
         return error->code;
+    follow->print.raw = settings->raw;
+    follow->print.form = settings->csv    ? RECORD_TEXT_CSV
+                         : settings->json ? RECORD_TEXT_JSON
+                                          : RECORD_TEXT_B2A;
     if (!settings->output) {
-        follow->output = output_new(STDOUT_FILENO, "standard output", error);
-        if (!follow->output)
+        follow->print.output = output_new(STDOUT_FILENO, "standard output", error);
+        if (!follow->print.output)
             return error->code;
     }
     return capture_follow_open(&follow->source, prefix, error);
@@ -320,8 +260,10 @@ static int run_follow(struct follow *follow, const char *prefix)
 {
     struct bt_error error = {0};
     int result = allocate(follow, prefix, &error);
-    if (result == 0 && follow->output)
-        result = put_heading(follow, &error);
+    if (result == 0 && follow->print.output)
+        result = record_print_heading(&follow->print, &error);
+    if (result == 0)
+        result = check_reader(follow, &error);
     if (result == 0)
         result = follow_records(follow, &error);
     if (result == 0 && follow->settings->output)
@@ -333,7 +275,7 @@ static int run_follow(struct follow *follow, const char *prefix)
     if (follow->settings->output && follow->file > STDERR_FILENO)
         close(follow->file);
     deflate_encoder_free(follow->encoder);
-    output_free(follow->output);
+    output_free(follow->print.output);
     free(follow->member);
     free(follow->selected);
     record_selection_free(follow->selection);

@@ -12,7 +12,6 @@
 #include "tools/common/filter_option.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -197,20 +196,27 @@ static void follow(struct capture_run *run)
     capture_report_clear(&run->report);
 }
 
+/* A capture that waits for the command of --exec-on-file. */
+struct command_wait {
+    struct capture_run *run;
+    bool stopped; /* a signal has ended the capture: the next one ends the process */
+};
+
+static bool is_enough(void *context)
+{
+    const struct command_wait *wait = context;
+    if (wait->run->options->print_names)
+        print_names(wait->run);
+    return signal_guard_stops(wait->run->signals) != wait->stopped;
+}
+
 /* Waits until the command of --exec-on-file was run for all files. A signal ends the wait, and the
  * process if another one has ended the capture. */
 static void wait_for_command(struct capture_run *run)
 {
+    struct command_wait wait = {.run = run, .stopped = signal_guard_stops(run->signals)};
     atomic_store(&run->complete, true);
-    bool stopped = signal_guard_stops(run->signals);
-    if (!run->command || file_command_wait(run->command, POLL_MS))
-        return;
-    capture_report_say(&run->report,
-                       "waiting for --exec-on-file: %" PRIu64 " left; a signal ends this",
-                       file_command_counts(run->command).waiting);
-    while (!file_command_wait(run->command, POLL_MS) && signal_guard_stops(run->signals) == stopped)
-        if (run->options->print_names)
-            print_names(run);
+    capture_report_wait(&run->report, run->command, POLL_MS, is_enough, &wait);
 }
 
 static int worse(int a, int b)
@@ -249,7 +255,7 @@ static int conclude(struct capture_run *run)
     capture_get_status(run->capture, &status);
     struct bt_error error;
     int exit_status = status_json_complete(&status) ? 0 : STATUS_DATA;
-    if (status.command.failed || status.command.skipped || status.command.waiting)
+    if (capture_report_command_failed(&status.command))
         exit_status = worse(exit_status, STATUS_IO);
     if (status.error.code)
         exit_status = worse(exit_status, capture_report_failure(&run->report, &status.error));

@@ -70,6 +70,24 @@ void capture_report_sentence(void *context, const char *sentence)
     line_queue_put(report->lines, line, size + 1);
 }
 
+bool capture_report_wait(struct capture_report *report, struct file_command *command, int poll_ms,
+                         bool (*is_enough)(void *context), void *context)
+{
+    if (!command || file_command_wait(command, poll_ms))
+        return false;
+    capture_report_say(report, "waiting for --exec-on-file: %" PRIu64 " left; a signal ends this",
+                       file_command_counts(command).waiting);
+    while (!file_command_wait(command, poll_ms))
+        if (is_enough(context))
+            return true;
+    return false;
+}
+
+bool capture_report_command_failed(const struct file_command_counts *counts)
+{
+    return counts->failed || counts->skipped || counts->waiting;
+}
+
 int capture_report_failure(struct capture_report *report, const struct bt_error *error)
 {
     capture_report_say(report, "%s", error->message);

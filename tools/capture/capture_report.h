@@ -31,6 +31,18 @@ void capture_report_say(struct capture_report *report, const char *format, ...)
 /* Prints a sentence, in any thread: receives the reports of struct file_command_settings. */
 void capture_report_sentence(void *report, const char *sentence);
 
+/*
+ * Waits until the command of --exec-on-file was run for all files, and reports that. Calls
+ * is_enough, which may wait itself, every poll_ms; true ends the wait. Returns whether it did.
+ * command may be NULL.
+ */
+bool capture_report_wait(struct capture_report *report, struct file_command *command, int poll_ms,
+                         bool (*is_enough)(void *context), void *context);
+
+/* Whether the command of --exec-on-file failed, or was not run, for a file: the exit status is then
+ * STATUS_IO. */
+bool capture_report_command_failed(const struct file_command_counts *counts);
+
 /* Prints the error. Returns the exit status for it. */
 int capture_report_failure(struct capture_report *report, const struct bt_error *error);
 

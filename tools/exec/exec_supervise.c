@@ -63,22 +63,21 @@ static bool is_enough(const siginfo_t *info)
     return info->si_signo != SIGCHLD && !is_our_own(info);
 }
 
+static bool look_for_end(void *context)
+{
+    siginfo_t info;
+    return look(context, &info, COMMAND_NS) && is_enough(&info);
+}
+
 /* Waits until the command of --exec-on-file was run for all files. True: a signal ended the wait.
  */
-static bool wait_for_command(struct exec_outputs *outputs, siginfo_t *info)
+static bool wait_for_command(struct exec_outputs *outputs)
 {
     struct file_command *command = outputs->settings->capture.on_file;
-    bool enough = false;
-    if (!command)
-        return false;
-    if (!file_command_wait(command, 0))
-        capture_report_say(&outputs->report,
-                           "waiting for --exec-on-file: %llu left; a signal ends this",
-                           (unsigned long long)file_command_counts(command).waiting);
-    while (!enough && !file_command_wait(command, 0))
-        enough = look(outputs, info, COMMAND_NS) && is_enough(info);
-    const struct file_command_counts counts = file_command_counts(command);
-    if ((counts.failed || counts.skipped || counts.waiting) && outputs->status < STATUS_IO)
+    bool enough = capture_report_wait(&outputs->report, command, 0, look_for_end, outputs);
+    const struct file_command_counts counts =
+        command ? file_command_counts(command) : (struct file_command_counts){.run = 0};
+    if (capture_report_command_failed(&counts) && outputs->status < STATUS_IO)
         outputs->status = STATUS_IO;
     return enough;
 }
@@ -93,7 +92,7 @@ static void finish(struct exec_outputs *outputs)
             exec_outputs_stop(outputs);
             enough = true;
         }
-    enough = wait_for_command(outputs, &info) || enough;
+    enough = wait_for_command(outputs) || enough;
     uint32_t missed = exec_lanes_missed(outputs->lanes);
     if (missed > 0 && !outputs->settings->quiet)
         capture_report_say(&outputs->report, "%u %s not captured", (unsigned)missed,

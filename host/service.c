@@ -251,7 +251,25 @@ static bool is_under_way(struct service *service, const struct control_command *
     return false;
 }
 
-/* Reports captures that failed to start. */
+/* Reports what a command wanted and a capture did not do: it has not started, or its snapshot is
+ * not complete. */
+static void look_for_failure(const struct config_capture *capture,
+                             const struct runner_report *report,
+                             const struct control_command *command, struct bt_error *error)
+{
+    bool snapshot = command->code == COMMAND_SNAPSHOT;
+    if (command->code == COMMAND_START && report->error.code && report->state != RUNNER_RUNNING)
+        bt_fail(error, report->error.code, "capture %s: %s", capture->name, report->error.message);
+    else if (snapshot && report->snapshot > report->status.snapshots)
+        bt_fail(error, BT_TIMEOUT,
+                "the snapshot of capture %s is part of a window that is still open; its file "
+                "follows",
+                capture->name);
+    else if (snapshot && report->snapshot == 0 && command->capture[0])
+        bt_fail(error, BT_BUSY, "capture %s has ended meanwhile", command->capture);
+}
+
+/* The first failure of the command. */
 static void look_for_failures(struct service *service, const struct control_command *command,
                               struct bt_error *error)
 {
@@ -260,29 +278,7 @@ static void look_for_failures(struct service *service, const struct control_comm
         if (!is_selected(runner, command))
             continue;
         runner_report(runner, &service->report);
-        if (service->report.error.code && service->report.state != RUNNER_RUNNING)
-            bt_fail(error, service->report.error.code, "capture %s: %s",
-                    runner_settings(runner)->name, service->report.error.message);
-    }
-}
-
-/* Reports a capture whose snapshot is not complete. */
-static void look_for_snapshots(struct service *service, const struct control_command *command,
-                               struct bt_error *error)
-{
-    const struct runner_report *report = &service->report;
-    for (size_t i = 0; i < service->count && error->code == 0; i++) {
-        struct runner *runner = service->runners[i];
-        if (!is_selected(runner, command))
-            continue;
-        runner_report(runner, &service->report);
-        if (report->snapshot > report->status.snapshots)
-            bt_fail(error, BT_TIMEOUT,
-                    "the snapshot of capture %s is part of a window that is still open; its file "
-                    "follows",
-                    runner_settings(runner)->name);
-        else if (report->snapshot == 0 && command->capture[0])
-            bt_fail(error, BT_BUSY, "capture %s has ended meanwhile", command->capture);
+        look_for_failure(runner_settings(runner), &service->report, command, error);
     }
 }
 
@@ -298,9 +294,6 @@ int service_answer(struct service *service, const char *line, size_t size, bool 
     *begun = true;
     if (is_under_way(service, &command))
         return 0;
-    if (command.code == COMMAND_START)
-        look_for_failures(service, &command, &error);
-    if (command.code == COMMAND_SNAPSHOT)
-        look_for_snapshots(service, &command, &error);
+    look_for_failures(service, &command, &error);
     return make_answer(service, &command, &error, answer);
 }

@@ -1,6 +1,7 @@
 #!/bin/bash
 # --exec-on-file of capture and exec: each complete file once, in order; failures; commands that hang; signals.
 set -eu
+trap 'echo "line $LINENO"; [ ! -e err ] || cat err' ERR
 board=virtual:smp=2,requests=100000
 cat >note <<'END'
 #!/bin/sh

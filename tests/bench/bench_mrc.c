@@ -60,26 +60,63 @@ static int finish(struct mrc_study *study, struct measure *measure, double befor
     return 0;
 }
 
-/* Computes one curve of records in memory, which it passes `passes` times. */
-static int run_memory(struct record *records, size_t count, unsigned passes, uint64_t sample,
-                      struct result *result)
+/* A measurement and its input. */
+struct subject {
+    const char *name;
+    struct record *records; /* NULL: read the file */
+    size_t count;
+    unsigned passes;
+    uint64_t sample;
+    enum cache_replacement replacement; /* not CACHE_LRU: simulated in sizes of powers of two */
+    char *path;
+};
+
+/* Passes the records in memory to a study. */
+static int put_all(const struct subject *subject, struct mrc_study *study)
 {
-    struct mrc_study_settings settings = plain;
     struct bt_error error;
-    struct measure measure;
-    settings.sample = sample;
-    const double before = (double)measure_resident_bytes();
-    measure_begin(&measure);
-    struct mrc_study *study = mrc_study_new(&settings, 0, &error);
-    for (unsigned pass = 0; study && pass < passes; pass++) {
-        for (size_t done = 0; done < count; done += BATCH) {
-            const size_t some = count - done < BATCH ? count - done : BATCH;
-            struct batch batch = {.records = records + done, .count = some, .capacity = some};
+    for (unsigned pass = 0; study && pass < subject->passes; pass++) {
+        for (size_t done = 0; done < subject->count; done += BATCH) {
+            const size_t left = subject->count - done;
+            const size_t some = left < BATCH ? left : BATCH;
+            const struct batch batch = {.records = subject->records + done, .count = some};
             if (mrc_study_put(study, &batch, &error) < 0)
                 return -1;
         }
     }
-    return study ? finish(study, &measure, before, result) : -1;
+    return study ? 0 : -1;
+}
+
+/* The second reading for a simulated curve. */
+static int simulate(const struct subject *subject, const struct mrc_study *study)
+{
+    struct mrc_study_settings settings = *mrc_study_settings(study);
+    struct simulated_sizes sizes;
+    struct bt_error error;
+    mrc_study_choose_sizes(study, 1, &sizes);
+    settings.kind = BANK_SIMULATED;
+    settings.sizes = &sizes;
+    struct mrc_study *simulated = mrc_study_new(&settings, 0, &error);
+    const int result = put_all(subject, simulated);
+    mrc_study_free(simulated);
+    return result;
+}
+
+/* Computes one curve of records in memory. */
+static int run_memory(const struct subject *subject, struct result *result)
+{
+    struct mrc_study_settings settings = plain;
+    struct bt_error error;
+    struct measure measure;
+    settings.sample = subject->sample;
+    settings.replacement = subject->replacement;
+    const double before = (double)measure_resident_bytes();
+    measure_begin(&measure);
+    struct mrc_study *study = mrc_study_new(&settings, 0, &error);
+    if (put_all(subject, study) < 0 ||
+        (settings.replacement != CACHE_LRU && simulate(subject, study) < 0))
+        return -1;
+    return finish(study, &measure, before, result);
 }
 
 /* Computes one curve of a file. */
@@ -102,16 +139,6 @@ static int run_file(char *path, struct result *result)
     return finish(study, &measure, before, result);
 }
 
-/* A measurement and its input. */
-struct subject {
-    const char *name;
-    struct record *records; /* NULL: read the file */
-    size_t count;
-    unsigned passes;
-    uint64_t sample;
-    char *path;
-};
-
 /* Runs it in a separate process, to measure its memory alone. */
 static int run_apart(const struct subject *subject, struct result *result)
 {
@@ -122,9 +149,8 @@ static int run_apart(const struct subject *subject, struct result *result)
     pid_t child = fork();
     if (child == 0) {
         struct result found;
-        int failed = subject->records ? run_memory(subject->records, subject->count,
-                                                   subject->passes, subject->sample, &found)
-                                      : run_file(subject->path, &found);
+        int failed =
+            subject->records ? run_memory(subject, &found) : run_file(subject->path, &found);
         if (failed == 0 && write(ends[1], &found, sizeof found) != (ssize_t)sizeof found)
             failed = -1;
         _exit(failed != 0);
@@ -151,7 +177,7 @@ static double report(const struct subject *subject, double yardstick)
         best.wall = wall < result.wall ? wall : result.wall;
     }
     const double references = (double)best.references;
-    printf("  %-34s %6.1f million references/s of one processor's time, %6.1f on the clock, %4.0f "
+    printf("  %-34s %6.1f million references/s of one processor's time, %6.1f on the clock, %5.1f "
            "b2a; %.2f million lines",
            subject->name, references / best.seconds / 1e6, references / best.wall / 1e6,
            references / best.wall / yardstick, (double)best.lines / 1e6);
@@ -179,6 +205,27 @@ static size_t fill_local(struct record *records, size_t count, const char *path)
     const size_t some = count < 9 * MILLION ? count : 9 * MILLION;
     large_trace_fill(records, some, path);
     return some;
+}
+
+/* Simulated curves, of fewer records because each size takes its time. */
+static int report_simulated(struct record *records, size_t count, double yardstick)
+{
+    const size_t few = count / 8;
+    struct subject subject = {.name = "fifo, simulated in each size",
+                              .records = records,
+                              .count = few,
+                              .passes = 1,
+                              .sample = SAMPLE_ALL,
+                              .replacement = CACHE_FIFO};
+    if (report(&subject, yardstick) == 0)
+        return -1;
+    subject.name = "srrip, simulated in each size";
+    subject.replacement = CACHE_SRRIP;
+    if (report(&subject, yardstick) == 0)
+        return -1;
+    subject.name = "srrip, of one line in a hundred";
+    subject.sample = SAMPLE_ALL / 100;
+    return report(&subject, yardstick) == 0 ? -1 : 0;
 }
 
 static int compare(struct record *records, size_t count, const char *folder)
@@ -224,6 +271,7 @@ static int compare(struct record *records, size_t count, const char *folder)
     subject.name = "the same, one line in a hundred";
     subject.sample = SAMPLE_ALL / 100;
     if (in_memory == 0 || report(&subject, yardstick) == 0 ||
+        report_simulated(records, count, yardstick) < 0 ||
         raw_file_write(raw, records, count) < 0 ||
         raw_capture_write(raw, prefix, capture, sizeof capture) < 0)
         return -1;

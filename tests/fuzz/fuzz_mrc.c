@@ -69,12 +69,12 @@ static bool join(struct mrc_study *front, struct mrc_study *back)
 }
 
 /* Every curve falls monotonically, and ends. */
-static void check_curve(const struct series *series, const struct mrc_study_settings *settings)
+static void check_curve(const struct mrc_study *study, unsigned number)
 {
     struct curve curve;
     struct bt_error error;
     uint64_t last = UINT64_MAX;
-    if (curve_init(&curve, series, settings, &error) < 0)
+    if (curve_init(&curve, study, number, &error) < 0)
         abort();
     for (uint64_t size = 1; size != 0; size = curve_next(&curve, size, 0)) {
         const uint64_t misses = curve_misses(&curve, size);
@@ -129,7 +129,7 @@ static void check(const struct mrc_study_settings *settings, struct record *reco
         if (one)
             compare(one, two, mrc_study_buckets(settings));
         if (one && settings->kind == BANK_DISTANCES && settings->window.unit == WINDOW_NONE)
-            check_curve(two, settings);
+            check_curve(front, i);
     }
     mrc_study_free(whole);
     mrc_study_free(front);

@@ -7,6 +7,7 @@
 #include "tools/cache/cache_report_times.h"
 #include "tools/cache/cache_report_tlb.h"
 #include "tools/cache/cache_settings_text.h"
+#include "tools/cache/model/replacement.h"
 #include "tools/cache/optimum_bound.h"
 #include "tools/cache/study/access_time.h"
 #include "tools/common/json_report.h"
@@ -193,7 +194,7 @@ static void json_cache(struct json_put *json, const struct hierarchy_settings *s
         json_count(json, "ways", cache->ways ? cache->ways : cache->size / cache->line);
     if (cache->hash != CACHE_HASH_NONE)
         json_text(json, "hash", settings_hash_name(cache->hash));
-    json_text(json, "replacement", settings_replacement_name(cache->replacement));
+    json_text(json, "replacement", replacement_names[cache->replacement]);
     json_text(json, "write", cache->write_through ? "through" : "back");
     json_bool(json, "allocate", !cache->no_write_allocate);
     json_text(json, "prefetch", settings_prefetch_name(cache->prefetch));

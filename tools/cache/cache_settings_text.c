@@ -2,6 +2,7 @@
 
 #include "formats/base/quantity.h"
 #include "formats/base/suggestion.h"
+#include "tools/cache/model/replacement.h"
 #include "tools/common/words.h"
 
 #include <inttypes.h>
@@ -12,8 +13,6 @@
 #define PAGE_BYTES 4096u
 #define NOT_GIVEN  UINT32_MAX
 
-static const char *const replacements[] = {"lru",   "fifo",  "random", "plru", "nru", "srrip",
-                                           "brrip", "drrip", "ship",   "lfu",  NULL};
 static const char *const hashes[] = {"none", "xor", NULL};
 static const char *const prefetches[] = {"none", "miss", "always", "tagged", NULL};
 static const char *const prefetchers[] = {"none", "next", "stride", "stream", "markov", NULL};
@@ -21,11 +20,6 @@ static const char *const inclusions[] = {"neither", "inclusive", "exclusive", NU
 static const char *const coherences[] = {"none", "msi", "mesi", "moesi", "mesif", NULL};
 _Static_assert(sizeof coherences / sizeof *coherences == CACHE_PROTOCOLS + 1,
                "a name for each protocol");
-
-const char *settings_replacement_name(enum cache_replacement replacement)
-{
-    return replacements[replacement];
-}
 
 const char *settings_hash_name(enum cache_hash hash)
 {
@@ -182,7 +176,7 @@ static int set_cache(struct cache_settings *cache, const char *key, const char *
         return take_ways(&cache->ways, value, error);
     if (strcmp(key, "replacement") == 0) {
         number =
-            find_or_fail(replacements, value,
+            find_or_fail(replacement_names, value,
                          "lru, fifo, random, plru, nru, srrip, brrip, drrip, ship or lfu", error);
         cache->replacement = number >= 0 ? (enum cache_replacement)number : CACHE_LRU;
     } else if (strcmp(key, "hash") == 0) {
@@ -454,7 +448,7 @@ char *settings_text_level(char *out, const struct hierarchy_settings *settings, 
         kind->inclusion != CACHE_NEITHER ? inclusions[kind->inclusion] : "");
     size += put_geometry(out + size, room - size, cache, swept);
     size += (size_t)snprintf(out + size, room - size, ", %s, write %s%s",
-                             replacements[cache->replacement],
+                             replacement_names[cache->replacement],
                              cache->write_through ? "through" : "back",
                              cache->no_write_allocate ? " without allocation" : "");
     if (cache->sub_block != 0 && cache->sub_block != cache->line)

@@ -79,7 +79,6 @@ char *settings_text_level(char *out, const struct hierarchy_settings *settings, 
                           enum cache_side side, bool swept);
 
 /* Names of values, as options and reports have them. */
-const char *settings_replacement_name(enum cache_replacement replacement);
 const char *settings_hash_name(enum cache_hash hash);
 const char *settings_prefetch_name(enum cache_prefetch prefetch);
 const char *settings_prefetcher_name(enum cache_prefetcher prefetcher);

@@ -27,7 +27,7 @@ bool captures_is_pipe(const char *path)
     return strcmp(path, "-") == 0 || (stat(path, &status) == 0 && S_ISFIFO(status.st_mode));
 }
 
-static int check_readable_again(const char *path, const char *again, struct bt_error *error)
+int captures_check_readable_again(const char *path, const char *again, struct bt_error *error)
 {
     if (captures_is_pipe(path))
         return bt_fail(error, BT_USAGE,
@@ -73,7 +73,8 @@ static int order(struct file *files, int count, char **paths,
         if (settings->as_given)
             continue;
         files[i].unseen = captures_is_pipe(paths[i]);
-        int result = settings->again ? check_readable_again(paths[i], settings->again, error) : 0;
+        int result =
+            settings->again ? captures_check_readable_again(paths[i], settings->again, error) : 0;
         if (result == 0)
             result = captures_read_header(&files[i].info, files[i].path, error);
         if (result != 0)

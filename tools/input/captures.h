@@ -48,6 +48,9 @@ char *captures_name(char *text, size_t size, const char *path, const struct capt
 /* Whether a path is standard input ("-") or a pipe, which can be read only once. */
 bool captures_is_pipe(const char *path);
 
+/* Checks that a path can be read twice, as the option `again` needs. 0 or BT_USAGE. */
+int captures_check_readable_again(const char *path, const char *again, struct bt_error *error);
+
 /* Reads the header of a file's trace; all zero if it has none, or the file is a pipe. 0 or a
  * negative code. */
 int captures_read_header(struct capture_info *info, const char *path, struct bt_error *error);

@@ -11,7 +11,8 @@
 enum bank_kind {
     BANK_DISTANCES, /* outcomes are stack distances */
     BANK_TIMES,     /* buckets (tools/mrc/buckets.h) of the time since the last use */
-    BANK_WINDOWS    /* BANK_AGAIN in the same window of time, or BANK_FIRST */
+    BANK_WINDOWS,   /* BANK_AGAIN in the same window of time, or BANK_FIRST */
+    BANK_SIMULATED  /* no bank: simulated caches (tools/mrc/simulated.h) */
 };
 
 #define BANK_COLD  UINT32_MAX /* outcome of the first reference to a line */
@@ -34,7 +35,7 @@ struct bank_run {
     size_t count; /* at most BANK_RUN_MAX */
     uint32_t lines[BANK_RUN_MAX];
     uint16_t caches[BANK_RUN_MAX];  /* ignored with a single cache */
-    uint64_t numbers[BANK_RUN_MAX]; /* times or windows; ignored for distances */
+    uint64_t numbers[BANK_RUN_MAX]; /* times, windows or SIMULATED_ORIGIN; ignored for distances */
     uint32_t outcomes[BANK_RUN_MAX];
 };
 

@@ -30,4 +30,16 @@ static inline uint64_t buckets_first(uint32_t bucket)
     return (uint64_t)(bucket - shift * BUCKETS_STEPS) << shift;
 }
 
+/* The next size above size: a power of two, or a multiple of one in `steps` steps of it. */
+static inline uint64_t buckets_step(uint64_t size, unsigned steps)
+{
+    uint64_t power = 1;
+    while (power <= size / 2)
+        power *= 2;
+    for (unsigned step = 1; step < steps; step++)
+        if (power + power * step / steps > size)
+            return power + power * step / steps;
+    return 2 * power;
+}
+
 #endif

@@ -39,9 +39,42 @@ static int init_scaled(struct curve *curve, struct bt_error *error)
     return 0;
 }
 
-int curve_init(struct curve *curve, const struct series *series,
-               const struct mrc_study_settings *settings, struct bt_error *error)
+/* Misses on followed lines in the simulated cache of a size. */
+static uint64_t misses_of_size(const struct curve *curve, unsigned size)
 {
+    uint64_t misses = 0;
+    for (unsigned group = 0; group < curve->size_groups; group++)
+        misses += curve->size_misses[size * curve->size_groups + group];
+    return misses;
+}
+
+/* Number of simulated sizes up to `lines`. */
+static unsigned sizes_up_to(const struct curve *curve, uint64_t lines)
+{
+    unsigned count = 0;
+    while (count < curve->size_count && curve->sizes->ways[count] <= lines)
+        count++;
+    return count;
+}
+
+/* Takes the misses of simulated caches from the study, if it has some. */
+static void take_sizes(struct curve *curve, const struct mrc_study *study, unsigned number)
+{
+    curve->sizes = mrc_study_sizes(study);
+    curve->size_misses = mrc_study_misses(study, number, &curve->size_groups);
+    if (!curve->size_misses)
+        return;
+    curve->size_count = curve->sizes->count;
+    while (curve->size_count > 1 && misses_of_size(curve, curve->size_count - 1) ==
+                                        misses_of_size(curve, curve->size_count - 2))
+        curve->size_count--;
+}
+
+int curve_init(struct curve *curve, const struct mrc_study *study, unsigned number,
+               struct bt_error *error)
+{
+    const struct mrc_study_settings *settings = mrc_study_settings(study);
+    const struct series *series = mrc_study_series(study, number);
     const struct histogram *distances = &series->distances;
     *curve = (struct curve){.references = series->references,
                             .rate = (double)settings->sample / (double)SAMPLE_ALL,
@@ -55,6 +88,7 @@ int curve_init(struct curve *curve, const struct series *series,
     curve->followed = series->cold + curve->hits[curve->end];
     curve->compulsory = series->cold;
     curve->compulsory = curve_misses(curve, UINT64_MAX);
+    take_sizes(curve, study, number);
     return 0;
 }
 
@@ -107,7 +141,10 @@ uint64_t curve_misses(const struct curve *curve, uint64_t lines)
 {
     uint64_t size = followed_lines(curve, lines);
     size = size < curve->end ? size : curve->end;
-    const uint64_t misses = curve->followed - curve->hits[size];
+    const unsigned simulated = sizes_up_to(curve, lines);
+    const uint64_t misses = simulated > 0        ? misses_of_size(curve, simulated - 1)
+                            : curve->size_misses ? curve->followed
+                                                 : curve->followed - curve->hits[size];
     if (curve->rate == 1)
         return misses;
     const double all = (double)misses / (curve->scaled ? 1 : curve->rate) + 0.5;
@@ -119,26 +156,44 @@ double curve_ratio(const struct curve *curve, uint64_t misses)
     return curve->references > 0 ? (double)misses / (double)curve->references : 0;
 }
 
+/* Misses on the followed lines of a group. */
+static uint64_t group_misses(const struct curve *curve, uint64_t lines, unsigned group)
+{
+    const uint64_t size = followed_lines(curve, lines);
+    const uint64_t *counts = curve->groups + group * (BUCKETS_DISTANCE + 1);
+    uint64_t misses = counts[BUCKETS_DISTANCE];
+    if (curve->size_misses) {
+        const unsigned sizes = sizes_up_to(curve, lines);
+        return curve->size_misses[(sizes > 0 ? sizes - 1 : 0) * curve->size_groups + group];
+    }
+    for (uint32_t i = curve->in_buckets   ? (uint32_t)size
+                      : size < UINT32_MAX ? buckets_of(size)
+                                          : BUCKETS_DISTANCE;
+         i < BUCKETS_DISTANCE; i++)
+        misses += counts[i];
+    return misses;
+}
+
 /* Standard deviation of the miss ratio, from the misses of each group of lines. */
 static double deviation(const struct curve *curve, uint64_t lines)
 {
-    const uint64_t size = followed_lines(curve, lines);
     double sum = 0;
     double squares = 0;
     for (unsigned group = 0; group < SAMPLE_GROUPS; group++) {
-        const uint64_t *counts = curve->groups + group * (BUCKETS_DISTANCE + 1);
-        uint64_t misses = counts[BUCKETS_DISTANCE];
-        for (uint32_t i = curve->in_buckets   ? (uint32_t)size
-                          : size < UINT32_MAX ? buckets_of(size)
-                                              : BUCKETS_DISTANCE;
-             i < BUCKETS_DISTANCE; i++)
-            misses += counts[i];
+        const uint64_t misses = group_misses(curve, lines, group);
         sum += (double)misses;
         squares += (double)misses * (double)misses;
     }
     const double variance = (squares - sum * sum / SAMPLE_GROUPS) / (SAMPLE_GROUPS - 1);
     const double of_sum = sqrt(variance > 0 ? variance * SAMPLE_GROUPS : 0);
     return of_sum / (curve->scaled ? SERIES_WEIGHT : curve->rate) / (double)curve->references;
+}
+
+/* The smallest simulated size of at least `lines` lines, else the largest. */
+static uint64_t size_above(const struct curve *curve, uint64_t lines)
+{
+    const unsigned below = lines > 0 ? sizes_up_to(curve, lines - 1) : 0;
+    return curve->sizes->ways[below < curve->size_count ? below : below - 1];
 }
 
 struct curve_interval curve_interval(const struct curve *curve, uint64_t lines)
@@ -151,7 +206,9 @@ struct curve_interval curve_interval(const struct curve *curve, uint64_t lines)
     const double less = size - around;
     const double low_size = less < 0 ? 0 : floor(less);
     const double high_size = size + around < 0x1p62 ? ceil(size + around) : 0x1p62;
-    const double low = curve_ratio(curve, curve_misses(curve, (uint64_t)high_size));
+    const uint64_t above =
+        curve->size_misses ? size_above(curve, (uint64_t)high_size) : (uint64_t)high_size;
+    const double low = curve_ratio(curve, curve_misses(curve, above));
     const double high = curve_ratio(curve, curve_misses(curve, (uint64_t)low_size));
     const double spread = DEVIATIONS * deviation(curve, lines);
     /* caches smaller than one sampled line represents are unknown */
@@ -160,27 +217,19 @@ struct curve_interval curve_interval(const struct curve *curve, uint64_t lines)
                                    .high = small ? 1 : fmin(high + spread, 1)};
 }
 
-/* The next size above lines: a power of two, or a multiple of one in steps of it. */
-static uint64_t next_step(uint64_t lines, unsigned steps)
-{
-    uint64_t power = 1;
-    while (power <= lines / 2)
-        power *= 2;
-    for (unsigned step = 1; step < steps; step++)
-        if (power + power * step / steps > lines)
-            return power + power * step / steps;
-    return 2 * power;
-}
-
 uint64_t curve_next(const struct curve *curve, uint64_t lines, unsigned steps)
 {
+    if (curve->size_misses) {
+        const unsigned next = sizes_up_to(curve, lines);
+        return next < curve->size_count ? curve->sizes->ways[next] : 0;
+    }
     uint64_t followed = followed_lines(curve, lines);
     if (lines == 0)
         return 1;
     if (followed >= curve->end)
         return 0;
     if (steps > 0)
-        return next_step(lines, steps);
+        return buckets_step(lines, steps);
     for (followed++; followed < curve->end; followed++)
         if (curve->hits[followed] != curve->hits[followed - 1])
             break;

@@ -15,11 +15,17 @@ struct curve {
     uint64_t followed;      /* references to sampled lines */
     double rate;            /* share of lines that are sampled; 1: all */
     const uint64_t *groups; /* of a sample; owned by the series */
+    /* of simulated caches, instead of hits; owned by the study */
+    const struct simulated_sizes *sizes;
+    unsigned size_count;         /* without the last ones that miss no less than smaller ones */
+    const uint64_t *size_misses; /* [size * size_groups + group] */
+    unsigned size_groups;
 };
 
-/* Makes the curve of a series without windows; the series must outlive it. 0 or BT_MEMORY. */
-int curve_init(struct curve *curve, const struct series *series,
-               const struct mrc_study_settings *settings, struct bt_error *error);
+/* Makes the curve of one of a study's series, without windows; the study must outlive it. 0 or
+ * BT_MEMORY. */
+int curve_init(struct curve *curve, const struct mrc_study *study, unsigned number,
+               struct bt_error *error);
 
 /* Makes the curve of one window, exact at the lower bounds of buckets. */
 int curve_init_window(struct curve *curve, const uint64_t *counts, struct bt_error *error);
@@ -46,8 +52,8 @@ struct curve_interval curve_interval(const struct curve *curve, uint64_t lines);
 
 /*
  * The next size to list; lines 0: the first. steps 0: sizes at which the curve changes; 1, 2, 4, 8:
- * powers of two, with steps - 1 sizes between two of them. Returns 0 after the first size with
- * compulsory misses only.
+ * powers of two, with steps - 1 sizes between two of them. Of simulated caches, the sizes
+ * simulated. Returns 0 after the first size with compulsory misses only.
  */
 uint64_t curve_next(const struct curve *curve, uint64_t lines, unsigned steps);
 

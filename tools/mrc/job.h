@@ -20,6 +20,7 @@ struct mrc_job {
     int64_t window_ns; /* length of windows, replaces settings.window; 0: not given */
     uint32_t line_bytes[JOB_LINES_MAX];
     unsigned line_count;
+    unsigned points; /* sizes per power of two of simulated caches */
 
     /* results of job_run */
     struct mrc_study *studies[JOB_LINES_MAX]; /* in process 0: of all records; free with job_free */

@@ -2,7 +2,9 @@
 
 #include "formats/base/power.h"
 #include "formats/base/quantity.h"
+#include "tools/cache/model/replacement.h"
 #include "tools/mrc/job.h"
+#include "tools/mrc/job_simulation.h"
 #include "tools/mrc/mrc_options.h"
 #include "tools/mrc/mrc_report.h"
 #include "tools/mrc/mrc_report_plot.h"
@@ -74,6 +76,17 @@ static int take_reuse_time(void *settings, const char *argument, struct bt_error
     return 0;
 }
 
+static int take_replacement(void *settings, const char *argument, struct bt_error *error)
+{
+    struct mrc_settings *mrc = settings;
+    for (unsigned i = 0; i < CACHE_REPLACEMENTS; i++)
+        if (strcmp(argument, replacement_names[i]) == 0) {
+            mrc->job.settings.replacement = (enum cache_replacement)i;
+            return 0;
+        }
+    return bt_fail(error, BT_USAGE, "'%.40s' is no replacement policy", argument);
+}
+
 static const struct option_row mrc_options[] = {
     {OPTION_CALL, 'l', "line", "LIST",
      "line sizes in bytes: 64 (the default), or several: 32,64,128", 0, take_lines},
@@ -84,6 +97,9 @@ static const struct option_row mrc_options[] = {
      offsetof(struct mrc_settings, split), NULL},
     {OPTION_NUMBER, 0, "sets", "N", "curves over associativity, for caches of N sets",
      offsetof(struct mrc_settings, sets), NULL},
+    {OPTION_CALL, 0, "replacement", "POLICY lru fifo random plru nru srrip brrip drrip ship lfu",
+     "replacement policy (default: lru); the others are simulated size by size", 0,
+     take_replacement},
     {OPTION_CALL, 'w', "window", "W",
      "a curve for each window of time: 10ms, 1M (requests), 1Mticks", 0, take_window},
     {OPTION_CALL, 0, "sample-rate", "RATE", "follow only this share of the lines: 0.01, 1%, 1/100",
@@ -153,9 +169,15 @@ static int run(struct mrc_settings *mrc)
     struct bt_error error;
     if (cluster_join(&job->cluster, &error) < 0)
         return command_failure(&error);
-    const bool alone = job->settings.sample_lines == 0 || cluster_size(job->cluster) == 1;
-    int result = alone ? job_run(job, &error)
-                       : bt_fail(&error, BT_USAGE, "a sample of fixed size needs a single process");
+    const bool simulates = job->settings.replacement != CACHE_LRU;
+    const bool alone =
+        (job->settings.sample_lines == 0 && !simulates) || cluster_size(job->cluster) == 1;
+    int result = !alone && job->settings.sample_lines > 0
+                     ? bt_fail(&error, BT_USAGE, "a sample of fixed size needs a single process")
+                 : !alone ? bt_fail(&error, BT_USAGE, "simulated curves need a single process")
+                          : job_run(job, &error);
+    if (result == 0 && simulates)
+        result = job_simulate(job, &error);
     int status = result < 0 ? command_failure(&error) : job->status;
     if (status < STATUS_USAGE)
         status = cluster_status(job->cluster, status);
@@ -182,6 +204,7 @@ static int mrc_main(struct invocation *call)
     job->paths = call->arguments;
     job->threads = job->settings.sample_lines > 0 && settings.threads == 0 ? 1 : settings.threads;
     job->settings.sets = settings.sets;
+    job->points = settings.points > 0 ? settings.points : 1;
     job->settings.split = settings.split;
     if (check(&settings, &error) < 0)
         return command_usage(call, "%s", error.message);
@@ -198,9 +221,9 @@ static int mrc_main(struct invocation *call)
 const struct command mrc_command = {
     .name = "mrc",
     .operands = "[FILE...]",
-    .summary = "compute miss-ratio curves of LRU caches of all sizes",
-    .details = "Reads one or more traces and prints the miss ratio of an LRU cache of each "
-               "size. Without FILE, or if it is -, standard input is read.",
+    .summary = "compute miss-ratio curves: caches of all sizes",
+    .details = "Reads one or more traces and prints the miss ratio of a cache of each size, "
+               "LRU unless told otherwise. Without FILE, or if it is -, standard input is read.",
     .options = mrc_options,
     .run = mrc_main,
     .group = NULL};

@@ -3,6 +3,7 @@
 #include "formats/base/extent.h"
 #include "formats/base/power.h"
 #include "formats/base/quantity.h"
+#include "tools/input/captures.h"
 #include "tools/mrc/sample.h"
 
 #include <math.h>
@@ -93,6 +94,24 @@ int mrc_options_sample(struct mrc_study_settings *settings, const char *text,
     return 0;
 }
 
+/* Checks a job whose curves are simulated. */
+static int check_simulated(const struct mrc_job *job, bool windows, struct bt_error *error)
+{
+    const struct mrc_study_settings *settings = &job->settings;
+    if (windows || settings->kind != BANK_DISTANCES || settings->sample_lines > 0)
+        return bt_fail(error, BT_USAGE,
+                       "--replacement is for miss ratios of whole traces: not with --window, "
+                       "--working-set, --reuse-time or --sample-size");
+    if (settings->replacement == CACHE_PLRU && (job->points > 1 || settings->sample < SAMPLE_ALL))
+        return bt_fail(error, BT_USAGE,
+                       "plru can have 1, 2, 4 ... ways: not with --points or --sample-rate");
+    int result =
+        job->path_count > 0 ? 0 : captures_check_readable_again("-", "--replacement", error);
+    for (int i = 0; i < job->path_count && result == 0; i++)
+        result = captures_check_readable_again(job->paths[i], "--replacement", error);
+    return result;
+}
+
 int mrc_options_check(const struct mrc_job *job, struct bt_error *error)
 {
     const struct mrc_study_settings *settings = &job->settings;
@@ -112,6 +131,8 @@ int mrc_options_check(const struct mrc_job *job, struct bt_error *error)
                        "--sample-size is for one curve of a whole trace and a fully associative "
                        "cache: not with --sample-rate, --by, --split, --sets, --window, "
                        "--working-set or --reuse-time");
+    if (settings->replacement != CACHE_LRU && check_simulated(job, windows, error) < 0)
+        return error->code;
     if (settings->sample_lines > 0 && job->threads > 1)
         return bt_fail(error, BT_USAGE,
                        "the lines of a sample of fixed size depend on all earlier ones: one thread "

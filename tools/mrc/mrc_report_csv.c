@@ -45,7 +45,7 @@ static int put_curves(const struct mrc_report *report, unsigned study, unsigned 
     const struct series *series = mrc_study_series(report->studies[study], number);
     struct curve curve;
     if (report->window.unit == WINDOW_NONE) {
-        if (curve_init(&curve, series, mrc_report_settings(report, study), error) < 0)
+        if (curve_init(&curve, report->studies[study], number, error) < 0)
             return error->code;
         put_curve(report, study, number, 0, &curve);
         curve_free(&curve);

@@ -1,4 +1,5 @@
 /* JSON: one object for each curve. */
+#include "tools/cache/model/replacement.h"
 #include "tools/common/json_report.h"
 #include "tools/mrc/buckets.h"
 #include "tools/mrc/curve.h"
@@ -112,8 +113,9 @@ static void put_time_windows(struct json_put *json, const struct mrc_report *rep
 }
 
 static int put_counts(struct json_put *json, const struct mrc_report *report, unsigned study,
-                      const struct series *series, struct bt_error *error)
+                      unsigned number, struct bt_error *error)
 {
+    const struct series *series = mrc_study_series(report->studies[study], number);
     const struct mrc_study_settings *settings = mrc_report_settings(report, study);
     struct curve curve;
     if (settings->kind == BANK_WINDOWS) {
@@ -123,7 +125,7 @@ static int put_counts(struct json_put *json, const struct mrc_report *report, un
     } else if (report->window.unit != WINDOW_NONE) {
         return put_curve_windows(json, report, study, series, error);
     } else {
-        if (curve_init(&curve, series, settings, error) < 0)
+        if (curve_init(&curve, report->studies[study], number, error) < 0)
             return error->code;
         put_points(json, report, study, &curve);
         curve_free(&curve);
@@ -147,8 +149,7 @@ static int put_series(void *argument, const struct mrc_report *report, unsigned 
         json_text(json, "cache", name.cache);
     if (name.kind)
         json_text(json, "kind", name.kind);
-    int result =
-        put_counts(json, report, study, mrc_study_series(report->studies[study], number), error);
+    int result = put_counts(json, report, study, number, error);
     json_put_object_end(json);
     return result;
 }
@@ -170,6 +171,8 @@ static void put_head(struct json_put *json, const struct mrc_report *report)
         json_count(json, "clock_hz", report->clock_hz);
     if (settings->sample < SAMPLE_ALL)
         json_real(json, "sample", (double)settings->sample / (double)SAMPLE_ALL);
+    if (settings->kind == BANK_DISTANCES)
+        json_text(json, "replacement", replacement_names[settings->replacement]);
     if (settings->kind == BANK_TIMES)
         json_text(json, "time_unit", settings->ticks ? "ticks" : "references");
 }

@@ -2,11 +2,13 @@
 
 #include "formats/base/grow.h"
 #include "formats/base/quantity.h"
+#include "tools/cache/model/replacement.h"
 #include "tools/mrc/buckets.h"
 #include "tools/mrc/curve.h"
 #include "tools/mrc/sample.h"
 #include "tools/plot/axis.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -114,9 +116,10 @@ static int draw_curve(struct picture *picture, const struct mrc_report *report, 
     int result = 0;
     if (!line)
         return 0;
-    if (curve_init(&curve, mrc_study_series(report->studies[study], number), settings, error) < 0)
+    if (curve_init(&curve, report->studies[study], number, error) < 0)
         return error->code;
-    for (uint64_t size = 1; size != 0 && result == 0; size = curve_next(&curve, size, STEPS)) {
+    for (uint64_t size = curve_next(&curve, 0, STEPS); size != 0 && result == 0;
+         size = curve_next(&curve, size, STEPS)) {
         const struct curve_interval interval = curve_interval(&curve, size);
         result = add_point(line, (double)size * unit,
                            curve_ratio(&curve, curve_misses(&curve, size)), error);
@@ -286,10 +289,20 @@ static void name_axes(const struct mrc_report *report, struct figure_panel *pane
     }
 }
 
+/* The name of a policy in a title: capitals, except for the word random. */
+static void upper_case(char *text, size_t size, const char *name)
+{
+    const bool word = strcmp(name, "random") == 0;
+    size_t i = 0;
+    for (; name[i] && i + 1 < size; i++)
+        text[i] = word ? name[i] : (char)toupper((unsigned char)name[i]);
+    text[i] = 0;
+}
+
 static void write_titles(const struct mrc_report *report, const struct picture *picture,
                          char *title, size_t title_size, char *subtitle, size_t size)
 {
-    static const char *const titles[] = {[BANK_DISTANCES] = "Miss ratio of LRU caches",
+    static const char *const titles[] = {[BANK_DISTANCES] = "Miss ratio of ",
                                          [BANK_TIMES] = "Reuse times",
                                          [BANK_WINDOWS] = "Working set"};
     const struct mrc_study_settings *settings = mrc_report_settings(report, 0);
@@ -308,7 +321,11 @@ static void write_titles(const struct mrc_report *report, const struct picture *
         snprintf(sample, sizeof sample,
                  ", from %.4g %% of the lines; shaded: 95 %% confidence intervals",
                  100 * (double)settings->sample / (double)SAMPLE_ALL);
-    snprintf(title, title_size, "%s%s", titles[settings->kind], sets);
+    char policy[16] = "";
+    if (settings->kind == BANK_DISTANCES)
+        upper_case(policy, sizeof policy, replacement_names[settings->replacement]);
+    snprintf(title, title_size, "%s%s%s%s", titles[settings->kind], policy,
+             settings->kind == BANK_DISTANCES ? " caches" : "", sets);
     snprintf(subtitle, size, "%s requests%s%s%s",
              quantity_text(number, mrc_study_totals(report->studies[0])->requests), lines, sample,
              picture->more ? "; not all curves are drawn" : "");

@@ -1,5 +1,6 @@
 /* Text tables: one for each curve with common cache sizes, or one for each curve over windows. */
 #include "formats/text/table.h"
+#include "tools/cache/model/replacement.h"
 #include "tools/common/words.h"
 #include "tools/mrc/buckets.h"
 #include "tools/mrc/curve.h"
@@ -44,6 +45,8 @@ static void put_what(const struct mrc_report *report, unsigned study, unsigned n
         printf(", kind %s", name.kind);
     if (settings->sets > 1)
         printf(", %" PRIu32 " sets", settings->sets);
+    if (settings->replacement != CACHE_LRU)
+        printf(", %s, simulated", replacement_names[settings->replacement]);
     if (settings->sample < SAMPLE_ALL)
         printf(", from %.4g %% of the lines", 100 * (double)settings->sample / (double)SAMPLE_ALL);
     fputs(": ", stdout);
@@ -110,7 +113,7 @@ static int put_curve(const struct mrc_report *report, unsigned study, unsigned n
         {"to (95 %)", "high", TABLE_SHARE}};
     const bool sampled = settings->sample < SAMPLE_ALL;
     struct curve curve;
-    if (curve_init(&curve, mrc_study_series(report->studies[study], number), settings, error) < 0)
+    if (curve_init(&curve, report->studies[study], number, error) < 0)
         return error->code;
     put_what(report, study, number);
     put_footprint(report, study, &curve);

@@ -4,6 +4,7 @@
 #include "formats/record/reference.h"
 #include "tools/mrc/buckets.h"
 #include "tools/mrc/mrc_study_internal.h"
+#include "tools/mrc/sample.h"
 #include "tools/mrc/shards.h"
 
 #include <stdlib.h>
@@ -48,6 +49,18 @@ static void fill_tables(struct mrc_study *study)
     study->kinds = kinds_of(settings);
 }
 
+static struct simulated *new_simulated(const struct mrc_study_settings *settings,
+                                       struct bt_error *error)
+{
+    const struct simulated_settings wanted = {.replacement = settings->replacement,
+                                              .line_bytes = settings->line_bytes,
+                                              .sets = settings->sets,
+                                              .caches = caches_of(settings),
+                                              .paired = settings->split,
+                                              .sampled = settings->sample < SAMPLE_ALL};
+    return simulated_new(&wanted, settings->sizes, error);
+}
+
 struct mrc_study *mrc_study_new(const struct mrc_study_settings *settings, uint64_t first_record,
                                 struct bt_error *error)
 {
@@ -65,8 +78,11 @@ struct mrc_study *mrc_study_new(const struct mrc_study_settings *settings, uint6
     fill_tables(study);
     if (settings->sample_lines > 0)
         study->shards = shards_new(settings->sample_lines, error);
-    study->bank = bank_new(settings->kind, caches_of(settings), settings->sets, error);
-    if (!study->bank || (settings->sample_lines > 0 && !study->shards)) {
+    if (settings->kind == BANK_SIMULATED)
+        study->simulated = new_simulated(settings, error);
+    else
+        study->bank = bank_new(settings->kind, caches_of(settings), settings->sets, error);
+    if ((!study->bank && !study->simulated) || (settings->sample_lines > 0 && !study->shards)) {
         mrc_study_free(study);
         return NULL;
     }
@@ -79,6 +95,10 @@ void mrc_study_free(struct mrc_study *study)
         return;
     for (unsigned i = 0; i < MRC_SERIES_MAX; i++)
         series_free(study->series[i]);
+    for (unsigned i = 0; i < MRC_SERIES_MAX; i++)
+        free(study->taken_misses[i]);
+    free(study->taken_sizes);
+    simulated_free(study->simulated);
     bank_free(study->bank);
     shards_free(study->shards);
     free(study->pending.entries);

@@ -13,6 +13,7 @@
 #include "formats/record/batch.h"
 #include "tools/mrc/bank.h"
 #include "tools/mrc/series.h"
+#include "tools/mrc/simulated.h"
 
 #define MRC_LINE_BYTES_MAX (1u << 30)
 #define MRC_SERIES_MAX     1536u /* 256 processors, 2 caches each, 3 kinds */
@@ -36,7 +37,9 @@ struct mrc_study_settings {
     uint32_t sample_lines; /* number of lines to follow (shards.h), of a study with one series, and
                               of the first part only; `sample` falls accordingly. 0: any number */
     struct mrc_window window;
-    bool ticks; /* measure reuse times in ticks; false: in references */
+    bool ticks;                          /* measure reuse times in ticks; false: in references */
+    enum cache_replacement replacement;  /* not CACHE_LRU: mrc_study_take_simulated follows */
+    const struct simulated_sizes *sizes; /* with BANK_SIMULATED; copied */
 };
 
 /* A reference that the preceding part has to resolve. */
@@ -94,6 +97,26 @@ struct series_name {
 };
 struct series_name mrc_study_series_name(const struct mrc_study_settings *settings,
                                          unsigned number);
+
+/*
+ * Sizes of a policy's caches: powers of two, with steps - 1 sizes between two of them, up to the
+ * first one in which a study of the same references has only compulsory misses. Of a sample those
+ * that a simulated cache can represent.
+ */
+void mrc_study_choose_sizes(const struct mrc_study *study, unsigned steps,
+                            struct simulated_sizes *sizes);
+
+/*
+ * Takes the misses that other studies (BANK_SIMULATED) of the same references have counted: part i
+ * of count has sizes i, i + count, ... of *sizes, which is copied. 0 or BT_MEMORY.
+ */
+int mrc_study_take_simulated(struct mrc_study *study, const struct simulated_sizes *sizes,
+                             const struct mrc_study *const *parts, unsigned count,
+                             struct bt_error *error);
+
+/* The sizes taken, or NULL; and the misses of a series, [size * groups + group], or NULL. */
+const struct simulated_sizes *mrc_study_sizes(const struct mrc_study *study);
+const uint64_t *mrc_study_misses(const struct mrc_study *study, unsigned number, unsigned *groups);
 
 /* Number of buckets of windows and reuse times for the study's kind. */
 unsigned mrc_study_buckets(const struct mrc_study_settings *settings);

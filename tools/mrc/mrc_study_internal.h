@@ -22,7 +22,12 @@ struct mrc_study {
     uint16_t cache_of_kind[REFERENCE_KINDS], series_of_kind[REFERENCE_KINDS];
     uint16_t caches_a_processor, series_a_processor; /* 0: processors are not distinguished */
     struct bank *bank;
-    struct shards *shards; /* instead of the bank, for a fixed number of lines; or NULL */
+    struct shards *shards;       /* instead of the bank, for a fixed number of lines; or NULL */
+    struct simulated *simulated; /* instead of the bank, with BANK_SIMULATED; or NULL */
+    uint64_t origins[256];       /* SIMULATED_ORIGIN of each processor's last fetch, or 0 */
+    struct simulated_sizes *taken_sizes; /* of a study that has taken others' misses */
+    uint64_t *taken_misses[MRC_SERIES_MAX];
+    unsigned taken_groups;
     struct series *series[MRC_SERIES_MAX];
     struct pending_list pending;
     struct bank_run run;

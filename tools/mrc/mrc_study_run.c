@@ -65,7 +65,9 @@ static void touch(struct mrc_study *study, uint32_t line, unsigned processor, un
     run->lines[place] = line;
     run->caches[place] =
         (uint16_t)(processor * study->caches_a_processor + study->cache_of_kind[kind]);
-    run->numbers[place] = study->settings.kind == BANK_WINDOWS ? study->window : time;
+    run->numbers[place] = study->settings.kind == BANK_WINDOWS     ? study->window
+                          : study->settings.kind == BANK_SIMULATED ? study->origins[processor]
+                                                                   : time;
     study->series_of[place] = (uint16_t)series;
     study->times[place] = time;
     run->count++;
@@ -108,6 +110,8 @@ static int touch_all(struct mrc_study *study, const struct record *record, struc
         record->processor * study->series_a_processor + study->series_of_kind[kind];
     if (!study->series[series] && !mrc_study_find_series(study, series, error))
         return error->code;
+    if (kind == REFERENCE_FETCH)
+        study->origins[record->processor] = SIMULATED_ORIGIN(record->address);
     const uint32_t last = record->address + reference_bytes(record) - 1;
     for (uint32_t line = record->address >> shift;; line = (line + 1) & UINT32_MAX >> shift) {
         if (!study->shards)
@@ -238,6 +242,8 @@ static int count_outcome(struct mrc_study *study, size_t place, struct bt_error 
 
 int mrc_study_run(struct mrc_study *study, struct bt_error *error)
 {
+    if (study->simulated)
+        return simulated_run(study->simulated, &study->run, study->series_of, error);
     if (bank_run(study->bank, &study->run, error) < 0)
         return error->code;
     if (is_plain(study)) {

@@ -64,8 +64,7 @@ static struct mrc_study *run(struct record *records, size_t count, uint64_t samp
 static void get_curve(struct curve *curve, const struct mrc_study *study)
 {
     struct bt_error error;
-    CU_ASSERT_EQUAL_FATAL(
-        curve_init(curve, mrc_study_series(study, 0), mrc_study_settings(study), &error), 0);
+    CU_ASSERT_EQUAL_FATAL(curve_init(curve, study, 0, &error), 0);
 }
 
 /* The sampled curve's 95 % intervals hold the exact curve in at least this share of the sizes. */

@@ -21,6 +21,9 @@
 #define COUNT_SHIFT     40u /* LFU: of the count in a key, above the time of the last use */
 #define COUNT_MAX       0xffffffu
 
+const char *const replacement_names[CACHE_REPLACEMENTS + 1] = {
+    "lru", "fifo", "random", "plru", "nru", "srrip", "brrip", "drrip", "ship", "lfu", NULL};
+
 struct replacement {
     enum cache_replacement policy;
     uint32_t sets, ways;

@@ -13,6 +13,9 @@ struct reference_origin {
 
 struct replacement;
 
+/* "lru", "fifo", ...; the last is NULL. */
+extern const char *const replacement_names[CACHE_REPLACEMENTS + 1];
+
 /* ways is not 0; cache: the cache's number, for the seed. NULL: out of memory. */
 struct replacement *replacement_new(enum cache_replacement policy, uint32_t sets, uint32_t ways,
                                     uint64_t seed, uint64_t cache);

@@ -22,7 +22,7 @@ static uint64_t last_offset(const struct crc_trail *trail)
 
 bool crc_trail_covers(const struct crc_trail *trail, uint64_t offset)
 {
-    return trail->count > 0 && offset <= last_offset(trail);
+    return trail->count > 0 && offset >= trail->start && offset <= last_offset(trail);
 }
 
 /* Drops CRCs before offset, when that frees half of the array. */

@@ -89,7 +89,8 @@ soak-faults:
 	@$(MAKE) --no-print-directory $@-run
 soak-faults-run: all $(FAILPOINTS)/bustap $(FAILPOINTS)/bustapd
 	@folder=$$(mktemp -d) && cd "$$folder" && BUILD=$(abspath $(BUILD)) $(CURDIR)/tests/failpoints/run \
-	 capture capture_wait capture_keep capture_exec capture_windows capture_windows_wait recover recover_force recover_append convert daemon; \
+	 capture capture_wait capture_keep capture_exec capture_windows capture_windows_wait recover recover_force recover_append cut \
+	 merge convert daemon; \
 	 status=$$?; rm -rf "$$folder"; exit $$status
 
 .PHONY: check check-run tests

@@ -25,8 +25,8 @@ void crc_trail_clear(struct crc_trail *trail);
 bool crc_trail_covers(const struct crc_trail *trail, uint64_t offset);
 
 /*
- * The CRC of size bytes at bytes, which are at that offset of the file. An offset before that of the
- * last call may restart the trail. False: no memory. *crc: as crc32c(0, bytes, size).
+ * The CRC of size bytes at bytes, which are at that offset of the file. An offset before that of
+ * the last call may restart the trail. False: no memory. *crc: as crc32c(0, bytes, size).
  */
 bool crc_trail_range(struct crc_trail *trail, uint64_t offset, const uint8_t *bytes, size_t size,
                      uint32_t *crc);

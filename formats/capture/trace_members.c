@@ -1,5 +1,6 @@
 #include "formats/capture/trace_members.h"
 
+#include "formats/base/bytes.h"
 #include "formats/base/crc32c.h"
 #include "formats/capture/crc_trail.h"
 #include "formats/capture/decode_ahead.h"
@@ -554,8 +555,9 @@ int trace_members_take(struct trace_members *members, const struct capture_membe
     *bytes = trace_input_bytes(members->input);
     const uint32_t wanted = capture_member_crc(member, *bytes, &stream, &size);
     members->examined += size;
-    if (crc32c(0, stream, size) != wanted)
-        return 0;
+    if (crc32c(0, stream, size) != wanted ||
+        bytes_get32(stream + size - 4) != member->batch.count * RECORD_BYTES)
+        return 0; /* damaged, or the header is not that of these records */
     count_member(members, &member->batch);
     trace_input_consume(members->input, member->member_bytes);
     return 1;

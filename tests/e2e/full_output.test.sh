@@ -75,6 +75,10 @@ for format in byu byu-lp64 csv npy din lackey champsim gem5 oracle libcachesim-c
     full bustap convert --to $format -o /dev/full p_1.byu.gz
 done
 full bustap recover damaged.gz -o -
+full bustap cut p_?.byu.gz -o -
+full bustap cut p_?.byu.gz -o part --json
+full bustap merge part p_?.byu.gz -o -
+full bustap merge part p_?.byu.gz -o both --json
 full bustap dcfg build p_?.byu.gz -o -
 full bustap dcfg build p_?.byu.gz -o /dev/full
 full bustap dcfg build p_?.byu.gz -o g2.json --trace /dev/full
@@ -115,7 +119,8 @@ late() { # COMMAND...
 }
 for command in 'bustap -h' 'bustap cache -h' 'b2a p_1.byu.gz' 'bustap info --json p_1.byu.gz p_2.byu.gz' \
     'bustap convert -q --to csv -o - p_1.byu.gz' 'bustap dcfg blocks --csv g.json' 'bustap recover p_1.byu.gz -o -' \
-    'bustap dcfg expand --csv g.json --trace t.json' 'bustap mrc --csv p_1.byu.gz'; do
+    'bustap dcfg expand --csv g.json --trace t.json' 'bustap mrc --csv p_1.byu.gz' 'bustap cut -q p_1.byu.gz -o -' \
+    'bustap merge -q part p_1.byu.gz -o -'; do
     $command >expected 2>/dev/null || true
     status=0
     late $command >got 2>errors || status=$?

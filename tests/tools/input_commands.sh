@@ -1,7 +1,7 @@
 # For tests of input, to be sourced: the commands that read traces, and a function that runs one.
 
 cache='cache --l1 4K,line=32,ways=2'
-commands=(dump info 'recover -o r.byu.gz' "$cache" "$cache -j 2" "$cache --sweep size=1K..4K" mrc 'mrc -j 3'
+commands=(dump info 'recover -o r.byu.gz' 'cut -o r.byu.gz' "$cache" "$cache -j 2" "$cache --sweep size=1K..4K" mrc 'mrc -j 3'
     'plot --csv' 'plot --of mix --csv' 'plot --of sharing --csv' 'convert --to csv -o -' 'dcfg build --bus chunk=8 -o g.json')
 
 fail() {

@@ -53,7 +53,7 @@ static void take_header(struct stored_trace *trace, const struct capture_info *i
 {
     const struct captures_seam before = trace->seam;
     trace->seam = (struct captures_seam){.path = trace->path, .info = *info};
-    if (trace->headers++ == 0) {
+    if (trace->headers++ == 0 && !trace->placed) {
         trace->index = info->first_index;
         trace->placed = true;
     } else if (!capture_info_same_capture(info, &trace->info)) {
@@ -213,8 +213,7 @@ static int report(struct stored_trace *trace, struct bt_error *error)
     if (error->code != BT_DATA && error->code != BT_NOTE)
         return error->code;
     if (error->code == BT_NOTE && is_empty(&trace->input))
-        return bt_fail(error, BT_DATA, "%.200s is empty: there is no trace to read",
-                       record_input_name(trace->path));
+        return bt_fail(error, BT_DATA, "%.300s is empty", record_input_name(trace->path));
     input_report_found(trace->settings.report, error);
     return 0;
 }

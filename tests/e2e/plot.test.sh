@@ -92,6 +92,17 @@ bustap mrc --working-set 200 --plot windows.svg trace.byu >/dev/null
 has windows.svg "4.5 k"
 if grep -q '>[5-9]\(\.5\)\? k<' windows.svg; then exit 1; fi
 
+# kinds have dashes beside the colours of processors, each name is once in the legend; simulated sizes have marks
+bustap mrc --by processor,kind --plot kinds.svg smp_*.byu.gz >/dev/null
+has kinds.svg "processor 0" "processor 1" fetch write
+[ "$(grep -c '>write<' kinds.svg)" = 1 ]
+bustap mrc --replacement fifo --plot fifo.svg trace.byu >/dev/null
+has fifo.svg "Miss ratio of FIFO caches" "128 B"
+
+# a small picture with many names leaves the curves their room: the y axis has all its ticks
+bustap mrc --by processor --split --plot crowded.svg --size 88mmx60mm smp_*.byu.gz >/dev/null
+has crowded.svg "processor 1, data" "100 %" "60 %" "20 %"
+
 # --- sizes of paper, titles, scales, filters: the same options for each command ---
 
 bustap plot --size 88mmx60mm -o paper.pdf trace.byu

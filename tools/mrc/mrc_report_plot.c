@@ -84,11 +84,14 @@ static struct curve_line *add_line(struct picture *picture, const struct mrc_rep
     const struct mrc_study_settings *settings = mrc_report_settings(report, study);
     const struct series_name name = mrc_study_series_name(settings, number);
     char processor[24] = "";
+    char bytes[AXIS_LABEL_BYTES];
     picture->more = picture->more || picture->count == MRC_REPORT_PLOT_SERIES_MAX;
     if (picture->more)
         return NULL;
     struct curve_line *line = &picture->lines[picture->count++];
-    const char *texts[] = {processor, name.cache, name.kind};
+    /* without several sizes of lines, dashes tell kinds apart */
+    const bool dashes = report->count == 1 && name.kind && (name.processor >= 0 || name.cache);
+    const char *texts[] = {processor, name.cache, dashes ? NULL : name.kind};
     if (name.processor >= 0)
         snprintf(processor, sizeof processor, "processor %d", name.processor);
     size_t length = 0;
@@ -96,7 +99,11 @@ static struct curve_line *add_line(struct picture *picture, const struct mrc_rep
         if (texts[i] && *texts[i] && length < NAME_BYTES)
             length += (size_t)snprintf(line->name + length, NAME_BYTES - length, "%s%s",
                                        length > 0 ? ", " : "", texts[i]);
-    snprintf(line->second, NAME_BYTES, "lines of %" PRIu32 " B", settings->line_bytes);
+    if (dashes)
+        snprintf(line->second, NAME_BYTES, "%s", name.kind);
+    else
+        snprintf(line->second, NAME_BYTES, "lines of %s",
+                 axis_label(bytes, FIGURE_BYTES, settings->line_bytes));
     if (more) { /* colours show the sizes of caches */
         if (length > 0 && length < NAME_BYTES)
             length += (size_t)snprintf(line->name + length, NAME_BYTES - length, ", ");
@@ -309,12 +316,11 @@ static void write_titles(const struct mrc_report *report, const struct picture *
     char sets[48] = "";
     char number[QUANTITY_TEXT_BYTES];
     char sample[96] = "";
-    char lines[NAME_BYTES + 8] = "";
-    bool one_size = picture->count > 0;
-    for (size_t i = 1; i < picture->count; i++)
-        one_size &= strcmp(picture->lines[i].second, picture->lines[0].second) == 0;
-    if (one_size)
-        snprintf(lines, sizeof lines, ", %s", picture->lines[0].second);
+    char bytes[AXIS_LABEL_BYTES];
+    char lines[AXIS_LABEL_BYTES + 16] = "";
+    if (report->count == 1)
+        snprintf(lines, sizeof lines, ", lines of %s",
+                 axis_label(bytes, FIGURE_BYTES, settings->line_bytes));
     if (settings->sets > 1)
         snprintf(sets, sizeof sets, ", %" PRIu32 " sets", settings->sets);
     if (settings->sample < SAMPLE_ALL)
@@ -351,12 +357,16 @@ static int write_picture(const struct mrc_report *report, const struct picture *
     struct figure_panel panel = {.series = series, .series_count = picture->count};
     char title[160];
     char subtitle[320];
-    /* curves of sizes hold until the next size, windows of time until the next window */
-    const bool steps = mrc_report_settings(report, 0)->kind != BANK_TIMES;
+    /* exact curves of sizes hold until the next size, windows of time until the next window;
+     * nothing is known between two simulated sizes */
+    const struct mrc_study_settings *settings = mrc_report_settings(report, 0);
+    const enum figure_look look = settings->replacement != CACHE_LRU ? FIGURE_POINTS
+                                  : settings->kind != BANK_TIMES     ? FIGURE_STEPS
+                                                                     : FIGURE_LINE;
     for (size_t i = 0; i < picture->count; i++)
         series[i] = (struct figure_series){.name = picture->lines[i].name,
                                            .second = picture->lines[i].second,
-                                           .look = steps ? FIGURE_STEPS : FIGURE_LINE,
+                                           .look = look,
                                            .x = picture->lines[i].x,
                                            .y = picture->lines[i].y,
                                            .low = picture->lines[i].low,

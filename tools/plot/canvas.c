@@ -10,6 +10,8 @@
 #define SMALL_Y_TICK      20u
 #define SMALL_CHARACTER   6u
 #define TICK_CHARACTERS   34u
+#define NAMES_ABOVE       4u   /* names in the legend above a small panel */
+#define SMALL_LEGEND_LINE 12u  /* pixels of a name in a small panel's legend beside it */
 #define WIDE_PIXELS       700u /* from this width on the legend is beside the curves */
 #define MISSING_FILL      "fillstyle transparent pattern 4 border fillcolor rgb \"#666666\""
 #define BREAK_FILL        "fillstyle solid 1 noborder fillcolor rgb \"#dddddd\""
@@ -64,25 +66,41 @@ static const char *interval_name(const struct figure_panel *panel, bool is_break
 /* Position of a panel's legend. */
 enum legend_position { LEGEND_NOWHERE, LEGEND_BESIDE, LEGEND_ABOVE };
 
-/* The legend is beside the curves, or above them in a narrow panel; it never covers them. */
+/* Number of curves' names in the legend. */
+static size_t count_names(const struct figure_panel *panel)
+{
+    size_t names = 0;
+    for (size_t i = 0; i < panel->series_count; i++)
+        names += (canvas_legend_name(panel, i, false) != NULL) +
+                 (canvas_legend_name(panel, i, true) != NULL);
+    return names;
+}
+
+/* Whether a small panel has so many names that the legend above would leave no room for curves. */
+static bool is_crowded(const struct canvas *canvas)
+{
+    return canvas->small && count_names(canvas->panel) > NAMES_ABOVE;
+}
+
+/* The legend is beside the curves, or above them in a narrow panel; it never covers them. There is
+ * none if its names do not fit. */
 static enum legend_position legend_position(const struct canvas *canvas)
 {
     const struct figure_panel *panel = canvas->panel;
-    bool intervals = interval_name(panel, false) || interval_name(panel, true);
-    size_t named = 0;
+    const bool intervals = interval_name(panel, false) || interval_name(panel, true);
+    const size_t named = count_names(panel);
     bool stacked = false;
-    for (size_t i = 0; i < panel->series_count; i++) {
-        named += canvas_legend_name(panel, i, false) != NULL;
-        named += canvas_legend_name(panel, i, true) != NULL;
+    for (size_t i = 0; i < panel->series_count; i++)
         stacked |= panel->series[i].look == FIGURE_AREA;
-    }
+    if (is_crowded(canvas) && !panel->heat)
+        return named * SMALL_LEGEND_LINE < canvas->height * 2 / 3 ? LEGEND_BESIDE : LEGEND_NOWHERE;
     if (named < 2 && !intervals && !(named == 1 && stacked))
         return LEGEND_NOWHERE;
     return canvas->width >= WIDE_PIXELS && !panel->heat ? LEGEND_BESIDE : LEGEND_ABOVE;
 }
 
-/* Approximate width of the x axis in pixels. */
-static unsigned axis_width(const struct canvas *canvas)
+/* Characters of the longest name in the legend. */
+static unsigned longest_name(const struct canvas *canvas)
 {
     const struct figure_panel *panel = canvas->panel;
     size_t longest = 0;
@@ -93,11 +111,22 @@ static unsigned axis_width(const struct canvas *canvas)
             longest = length > longest ? length : longest;
         }
     }
-    if (longest > canvas_legend_characters(canvas))
-        longest = canvas_legend_characters(canvas);
-    unsigned beside = panel->heat ? 2 * MARGIN_PIXELS : MARGIN_PIXELS; /* the colour bar */
+    const size_t most = canvas_legend_characters(canvas);
+    return (unsigned)(longest < most ? longest : most);
+}
+
+/* Approximate width of the x axis in pixels. */
+static unsigned axis_width(const struct canvas *canvas)
+{
+    const unsigned letter = canvas->small ? SMALL_CHARACTER : CHARACTER_PIXELS;
+    unsigned beside = canvas->panel->heat ? 2 * MARGIN_PIXELS : MARGIN_PIXELS; /* the colour bar */
     if (legend_position(canvas) == LEGEND_BESIDE)
-        beside += MARGIN_PIXELS + (unsigned)longest * CHARACTER_PIXELS;
+        beside +=
+            (canvas->small ? MARGIN_PIXELS / 2 : MARGIN_PIXELS) + longest_name(canvas) * letter;
+    if (canvas->small) { /* its margins are small, too */
+        beside -= MARGIN_PIXELS / 3;
+        return canvas->width > beside ? canvas->width - beside : 1;
+    }
     return canvas->width > 2 * beside ? canvas->width - beside : canvas->width / 2;
 }
 
@@ -106,10 +135,7 @@ static unsigned axis_height(const struct canvas *canvas)
 {
     const unsigned letter = canvas->small ? SMALL_CHARACTER : CHARACTER_PIXELS;
     unsigned used = 8 * letter + (canvas->panel->title ? 2 * letter : 0);
-    size_t names = 0;
-    for (size_t i = 0; i < canvas->panel->series_count; i++)
-        names += (canvas_legend_name(canvas->panel, i, false) != NULL) +
-                 (canvas_legend_name(canvas->panel, i, true) != NULL);
+    const size_t names = count_names(canvas->panel);
     if (legend_position(canvas) == LEGEND_ABOVE) /* about two names beside each other */
         used += (unsigned)(names + 1) / 2 * 2 * letter + 2 * letter;
     return canvas->height > 2 * used ? canvas->height - used : canvas->height / 2;
@@ -133,11 +159,13 @@ static void put_legend(struct canvas *canvas)
         gnuplot_script_put(canvas->script, "unset key\n");
         break;
     case LEGEND_BESIDE:
-        gnuplot_script_put(
-            canvas->script,
-            "set key outside right top vertical Left reverse samplen 2 spacing 1.2 width 2 "
-            "%s\n",
-            stacked ? "invert" : "noinvert");
+        gnuplot_script_put(canvas->script, "set key outside right top vertical Left reverse %s ",
+                           stacked ? "invert" : "noinvert");
+        if (canvas->small) /* gnuplot takes long names for a quarter wider than they are */
+            gnuplot_script_put(canvas->script, "samplen 1 spacing 0.9 width -%u font \",8\"\n",
+                               longest_name(canvas) > 12 ? longest_name(canvas) / 4 : 0);
+        else
+            gnuplot_script_put(canvas->script, "samplen 2 spacing 1.2 width 2\n");
         break;
     case LEGEND_ABOVE:
         gnuplot_script_put(canvas->script,

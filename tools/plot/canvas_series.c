@@ -7,8 +7,8 @@
 #define BARS_SHARE 0.8 /* of the available width */
 
 /* Palette of Okabe and Ito for the colour-blind, without yellow. */
-static const uint32_t palette[] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7,
-                                   0xe69f00, 0x56b4e9, 0x000000};
+static const uint32_t palette[] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9,
+                                   0x000000, 0x8c6d31, 0x6a3d9a, 0x999999, 0xa50026, 0x66c2a5};
 #define PALETTE_SIZE (sizeof palette / sizeof palette[0])
 
 static bool is_shown(const struct figure_axis *axis, double value)

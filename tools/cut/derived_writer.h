@@ -47,7 +47,8 @@ int derived_writer_copy(struct derived_writer *writer, const struct batch *batch
 
 /*
  * Ends the file. totals has end, message, time, the counts of the source except those of accepted
- * requests, and as file_lost the requests lost after the last record. 0 or a negative code.
+ * requests, as file_lost the requests lost after the last record, and as end_index the index before
+ * them, which a file without members begins with. 0 or a negative code.
  */
 int derived_writer_close(struct derived_writer *writer, struct capture_totals *totals,
                          struct bt_error *error);

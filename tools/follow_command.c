@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* sigandset */
 /* bustap follow: the records of a running capture, while they are written. */
 #include "tools/common/commands.h"
 
@@ -12,6 +13,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +63,7 @@ struct follow {
     struct deflate_encoder *encoder;
     uint8_t *member;
     struct capture_totals totals; /* of what -o has written */
+    sigset_t signals;             /* that are blocked until the file of -o is closed */
     uint64_t skip, left;
     int status;
 };
@@ -205,6 +208,30 @@ static int put_batch(struct follow *follow, struct batch *batch, struct bt_error
     return result < 0 ? result : output_flush(follow->print.output, error);
 }
 
+/* Blocks the signals that would end the process before the file of -o is closed. */
+static void block_signals(struct follow *follow, sigset_t *before)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    const char *output = follow->settings->output;
+    sigemptyset(&follow->signals);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct sigaction action;
+        bool ignored = sigaction(numbers[i], NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+        /* the reader of a pipe may hold up this process: a signal ends it at once */
+        if (output && strcmp(output, "-") != 0 && !ignored)
+            sigaddset(&follow->signals, numbers[i]);
+    }
+    sigprocmask(SIG_BLOCK, &follow->signals, before);
+}
+
+static bool is_interrupted(const struct follow *follow)
+{
+    sigset_t pending;
+    sigpending(&pending);
+    sigandset(&pending, &pending, &follow->signals);
+    return !sigisemptyset(&pending);
+}
+
 /* Whether the reader of standard output is gone: a silent capture does not notice it. */
 static int check_reader(struct follow *follow, struct bt_error *error)
 {
@@ -214,7 +241,7 @@ static int check_reader(struct follow *follow, struct bt_error *error)
 static int follow_records(struct follow *follow, struct bt_error *error)
 {
     struct bt_error trouble;
-    while (follow->left > 0) {
+    while (follow->left > 0 && !is_interrupted(follow)) {
         struct batch batch = follow->batch;
         int result = source_next(follow->source, &batch, WAIT_MS, &trouble);
         if (result == 0)
@@ -259,6 +286,8 @@ static int allocate(struct follow *follow, const char *prefix, struct bt_error *
 static int run_follow(struct follow *follow, const char *prefix)
 {
     struct bt_error error = {0};
+    sigset_t before;
+    block_signals(follow, &before);
     int result = allocate(follow, prefix, &error);
     if (result == 0 && follow->print.output)
         result = record_print_heading(&follow->print, &error);
@@ -280,6 +309,7 @@ static int run_follow(struct follow *follow, const char *prefix)
     free(follow->selected);
     record_selection_free(follow->selection);
     free(follow->batch.records);
+    sigprocmask(SIG_SETMASK, &before, NULL); /* a signal that is pending ends the process */
     return follow->status;
 }
 

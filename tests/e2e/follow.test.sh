@@ -88,6 +88,23 @@ wait "$follower" 2>/dev/null || true
 bustap capture -q --board virtual:smp=1,requests=1000 -o run/later
 bustap follow -o none.byu.gz run/later
 bustap dump none.byu.gz | cmp - <(bustap dump run/later_*)
+# interrupted later, the file is closed
+bustap capture -q --board virtual:smp=1 -o run/long --flush 10ms &
+capture=$!
+bustap follow -o closed.byu.gz run/long &
+follower=$!
+until [ -s closed.byu.gz ]; do sleep 0.05; done
+sleep 0.3
+kill "$follower"
+status=0
+wait "$follower" 2>/dev/null || status=$?
+[ "$status" -eq 143 ] || { echo "status $status"; exit 1; }
+kill "$capture"
+wait "$capture" || true
+bustap verify closed.byu.gz >verdict || true
+grep -q '^closed.byu.gz: [1-9][0-9]* records, 0 lost, stopped$' verdict || { cat verdict; exit 1; }
+bustap dump closed.byu.gz >text
+bustap dump run/long_* | head -n "$(wc -l <text)" | cmp - text
 # of a capture without records it is one, too; a place where it cannot be made is reported at once
 bustap capture -q --board virtual:smp=1,requests=1000 -f address=1 -o run/empty
 bustap follow -o empty.byu.gz run/empty

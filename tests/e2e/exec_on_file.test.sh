@@ -89,9 +89,10 @@ bustap exec -q -o prog/f --exec-on-file ./failing -- /bin/true 2>err || status=$
 [ $status -eq 3 ]
 grep -q 'exit status 3; its file is prog/f_00001_' err
 # the program's status is first; a signal ends the wait
+rm err # the last one waited, too
 bustap exec -q -o prog/h --exec-on-file ./hanging -- /bin/sh -c 'exit 5' 2>err &
 capture=$!
-until grep -q 'waiting for --exec-on-file' err; do sleep 0.05; done
+until grep -qs 'waiting for --exec-on-file' err; do sleep 0.05; done
 kill $capture
 status=0
 wait $capture || status=$?

@@ -14,22 +14,33 @@
 
 #define RUNS 3
 
-/* A command in the folder; %zu is the middle, a record or a byte. */
+enum middle { MIDDLE_RECORD, MIDDLE_BYTE, MIDDLE_TICK };
+
+/* A command in the folder; %zu is the middle. */
 struct job {
     const char *name;
     const char *command;
+    enum middle middle;
 };
 
 static const struct job jobs[] = {
-    {"everything, copied", "bustap cut all.gz -q -o out.gz --force"},
-    {"the second half, by index", "bustap cut all.gz -q -o out.gz --force --skip %zu"},
-    {"1 % from the middle, by index", "bustap cut all.gz -q -o out.gz --force --skip %zu -n 160k"},
-    {"fetches (compressed again)", "bustap cut all.gz -q -o out.gz --force -f type=FETCH"},
-    {"all of raw records", "bustap cut all.byu -q -o out.gz --force"},
-    {"a half merged with its copy", "bustap merge first.gz copy.gz -q -o out.gz --force"},
-    {"gzip -dc | gzip -1", "gzip -dc all.gz | gzip -1 >out.gz"},
+    {"everything, copied", "bustap cut all.gz -q -o out.gz --force", MIDDLE_RECORD},
+    {"the second half, by index", "bustap cut all.gz -q -o out.gz --force --skip %zu",
+     MIDDLE_RECORD},
+    {"1 % from the middle, by index", "bustap cut all.gz -q -o out.gz --force --skip %zu -n 160k",
+     MIDDLE_RECORD},
+    {"1 % from the middle, by time",
+     "bustap cut all.gz -q -o out.gz --force --time %zuticks.. -n 160k", MIDDLE_TICK},
+    {"fetches (compressed again)", "bustap cut all.gz -q -o out.gz --force -f type=FETCH",
+     MIDDLE_RECORD},
+    {"all of raw records", "bustap cut all.byu -q -o out.gz --force", MIDDLE_RECORD},
+    {"a half merged with its copy", "bustap merge first.gz copy.gz -q -o out.gz --force",
+     MIDDLE_RECORD},
+    {"parts by processor, merged", "bustap merge one.gz others.gz -q -o out.gz --force",
+     MIDDLE_RECORD},
+    {"gzip -dc | gzip -1", "gzip -dc all.gz | gzip -1 >out.gz", MIDDLE_RECORD},
     {"gzip -dc | tail of the second half | gzip -1",
-     "gzip -dc all.gz | tail -c +%zu | gzip -1 >out.gz"},
+     "gzip -dc all.gz | tail -c +%zu | gzip -1 >out.gz", MIDDLE_BYTE},
 };
 
 /* Wall-clock seconds of a shell command, the least of RUNS; negative on failure. */
@@ -63,7 +74,8 @@ static int write_files(const struct record *records, size_t count, const char *f
     snprintf(
         command, sizeof command,
         "cd '%s' && bustap cut all.byu -q -o all.gz && bustap cut all.gz -q -n %zu -o first.gz && "
-        "cp first.gz copy.gz",
+        "cp first.gz copy.gz && bustap cut all.gz -q -f processor=0 -o one.gz && "
+        "bustap cut all.gz -q -f 'not processor=0' -o others.gz",
         folder, count / 2);
     return system(command); /* NOLINT(cert-env33-c): a benchmark's own commands */
 }
@@ -72,10 +84,11 @@ static int run(const struct record *records, size_t count, const char *folder)
 {
     if (write_files(records, count, folder) != 0)
         return -1;
+    const size_t middles[] = {[MIDDLE_RECORD] = count / 2,
+                              [MIDDLE_BYTE] = count / 2 * RECORD_BYTES + 1,
+                              [MIDDLE_TICK] = records_time(records, count / 2)};
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
-        const bool bytes = jobs[i].name[0] == 'g';
-        const double wall =
-            seconds(folder, &jobs[i], bytes ? count / 2 * RECORD_BYTES + 1 : count / 2);
+        const double wall = seconds(folder, &jobs[i], middles[jobs[i].middle]);
         if (wall < 0)
             return -1;
         printf("  %-42s %8.3f s, %8.1f million records of the input/s\n", jobs[i].name, wall,

@@ -184,7 +184,9 @@ int derived_writer_put(struct derived_writer *writer, const struct batch *batch,
         return 0;
     if (!continues(&writer->block, batch) || batch->parts > 0 || batch->events)
         result = flush(writer, error);
-    if (result == 0 && (batch->count == 0 || batch->parts > 0 || batch->events))
+    const bool whole = writer->block.count == 0 && batch->count == writer->block.capacity &&
+                       batch->event == EVENT_NONE;
+    if (result == 0 && (batch->count == 0 || batch->parts > 0 || batch->events || whole))
         return compress(writer, batch, error);
     while (result == 0 && rest.count > 0) {
         fill(&writer->block, &rest);

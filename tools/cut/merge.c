@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCH_RECORDS 16384u /* read at a time from each input */
+#define BATCH_RECORDS CAPTURE_BLOCK_RECORDS /* read at a time from each input */
 
 /* What an input has next. */
 enum head { HEAD_HOLE, HEAD_RECORD, HEAD_END };

@@ -196,6 +196,7 @@ static int transfer_all(struct conversion *conversion, struct bt_error *error)
     if (result == 0) {
         struct sink *sink = conversion->sink;
         conversion->sink = NULL;
+        record_input_step(conversion->input, "writing");
         result = sink_close(sink, error);
     }
     return result;

@@ -41,6 +41,9 @@ shows trace.byu bustap plot --csv --raw -
 shows trace.byu bustap convert --raw --to csv -o - -
 shows trace.byu bustap recover --raw -o recovered.byu.gz -
 shows trace.byu bustap doctor --raw - "|| true"
+shows trace.byu bustap top --raw -
+shows trace.byu bustap cut --raw -q -o cut.byu.gz -
+shows trace.byu bustap dcfg fetches --raw -
 
 make_dcfg --outer 200 graph.json
 shows graph.json bustap dcfg functions -

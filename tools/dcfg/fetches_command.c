@@ -233,8 +233,13 @@ static int run(struct fetches_request *request, int count, char **paths)
     request->input.report = &report;
     int result = code ? read_fetches(code, request, count, paths, &error) : BT_MEMORY;
     progress_clear(&report.progress);
-    if (result == 0)
+    if (result == 0) {
+        struct progress printing;
+        progress_begin(&printing, false);
+        progress_step(&printing, "printing");
         result = print_code(request, code, &error);
+        progress_clear(&printing);
+    }
     if (result != 0)
         input_report_error(&report, &error);
     fetched_code_free(code);

@@ -619,6 +619,11 @@ static bool thread_ended(struct record_input *input)
     return finished;
 }
 
+void record_input_step(struct record_input *input, const char *step)
+{
+    progress_step(&input->report->progress, step);
+}
+
 int record_input_close(struct record_input *input)
 {
     if (!input)

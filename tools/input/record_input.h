@@ -134,6 +134,9 @@ const char *record_input_name(const char *path);
 /* Puts all records into sink, which stays open. 0, or the error of the sink or a trace. */
 int record_input_run(struct record_input *input, struct sink *sink, struct bt_error *error);
 
+/* Begins a step after the records are read, as progress_step(), until the input is closed. */
+void record_input_step(struct record_input *input, const char *step);
+
 /* Closes the input, at its end or before. Returns the exit status: 0, or 1 if it was corrupt. */
 int record_input_close(struct record_input *input);
 

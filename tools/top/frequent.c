@@ -10,7 +10,8 @@
 
 #define SLOTS_FIRST 4096u
 #define SLOTS_MAX   (UINT64_C(1) << 31)
-#define AHEAD       32u /* occurrences whose entries are prefetched */
+#define AHEAD       32u  /* occurrences whose entries are prefetched */
+#define COLLECT_MIN 256u /* keys collected beyond twice those that are wanted */
 #define USED        (UINT64_C(1) << FREQUENT_KEY_BITS)
 
 /* Linear probing in a table of entries, each a line of the processor's cache. At most half of the
@@ -322,17 +323,47 @@ const struct frequent_entry *frequent_find(const struct frequent *frequent, uint
     return entry->used_key ? entry : NULL;
 }
 
+/*
+ * Collects the slots that may be among the first `wanted` ones in numbers, which has room for
+ * `room`, more than that: whenever it is full, the others are dropped. The table is read in
+ * sequence, which takes a small part of the time of sorting all its keys. Returns their number.
+ */
+static uint64_t collect_first(const struct ranking *ranking, uint32_t *numbers, uint64_t room,
+                              uint64_t wanted)
+{
+    const struct frequent *frequent = ranking->frequent;
+    uint64_t count = 0;
+    uint32_t last = 0; /* the last one that was kept */
+    bool full = false;
+    for (uint64_t i = 0; i < frequent->size; i++) {
+        if (!frequent->slots[i].used_key || (full && compare_slots(ranking, (uint32_t)i, last) > 0))
+            continue;
+        numbers[count++] = (uint32_t)i;
+        if (count < room)
+            continue;
+        rank_select(numbers, count, wanted - 1, compare_slots, ranking);
+        last = numbers[wanted - 1];
+        count = wanted;
+        full = true;
+    }
+    return count;
+}
+
 int64_t frequent_top(const struct frequent *frequent, const struct frequent_entry **top,
                      size_t count, frequent_order *order, const void *context,
                      struct bt_error *error)
 {
     const struct ranking ranking = {.frequent = frequent, .order = order, .context = context};
-    uint32_t *numbers = malloc((frequent->held + 1) * sizeof *numbers);
+    const uint64_t wanted = count < frequent->held ? count : frequent->held;
+    const uint64_t some = 2 * wanted + COLLECT_MIN;
+    const uint64_t room = some < frequent->held ? some : frequent->held + 1;
+    if (wanted == 0)
+        return 0;
+    uint32_t *numbers = malloc(room * sizeof *numbers);
     if (!numbers)
-        return bt_fail(error, BT_MEMORY, "no memory to sort %" PRIu64 " keys", frequent->held);
-    const uint64_t held = used_slots(frequent, numbers);
-    const uint64_t wanted = count < held ? count : held;
-    rank_select(numbers, held, wanted, compare_slots, &ranking);
+        return bt_fail(error, BT_MEMORY, "no memory to sort %" PRIu64 " keys", room);
+    const uint64_t collected = collect_first(&ranking, numbers, room, wanted);
+    rank_select(numbers, collected, wanted, compare_slots, &ranking);
     rank_sort(numbers, wanted, compare_slots, &ranking);
     for (uint64_t i = 0; i < wanted; i++)
         top[i] = &frequent->slots[numbers[i]];

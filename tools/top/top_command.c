@@ -128,7 +128,11 @@ static int print_last(struct top_request *request, struct top_study *study,
                       struct top_report *report, struct bt_error *error)
 {
     struct top_snapshot snapshot;
+    struct progress progress;
+    progress_begin(&progress, !request->follow);
+    progress_step(&progress, "sorting");
     int result = top_study_snapshot(study, (size_t)request->rows, false, &snapshot, error);
+    progress_clear(&progress);
     if (result < 0)
         return result;
     report->snapshot = &snapshot;

@@ -225,6 +225,7 @@ static int explain(struct slicing *slicing, struct bt_error *error)
 
 static int run(struct slicing *slicing, struct bt_error *error)
 {
+    progress_step(&slicing->progress, "reading the program's code");
     int result = wet_trace_open(&slicing->trace, slicing->path, error);
     if (result < 0)
         return result;

@@ -98,10 +98,23 @@ has kinds.svg "processor 0" "processor 1" fetch write
 [ "$(grep -c '>write<' kinds.svg)" = 1 ]
 bustap mrc --replacement fifo --plot fifo.svg trace.byu >/dev/null
 has fifo.svg "Miss ratio of FIFO caches" "128 B"
+grep -q "lines of 64 B, simulated" fifo.svg
+
+# their confidence intervals have no steps: two corners at each size
+bustap mrc --replacement fifo --sample-rate 1/2 --plot band.svg trace.byu >/dev/null
+grep "fill-opacity.*0.20" band.svg | grep -o '[0-9]*\.[0-9]*,' | sort | uniq -c | awk '{ print $1 }' >corners
+[ "$(wc -l <corners)" -gt 2 ]
+if grep -qv '^2$' corners; then exit 1; fi
 
 # a small picture with many names leaves the curves their room: the y axis has all its ticks
 bustap mrc --by processor --split --plot crowded.svg --size 88mmx60mm smp_*.byu.gz >/dev/null
 has crowded.svg "processor 1, data" "100 %" "60 %" "20 %"
+
+# one that is too small for its names says so
+bustap mrc --by processor,kind --line 64,128 --plot crowded.svg --size 88mmx55mm smp_*.byu.gz >/dev/null
+has crowded.svg "100 %"
+grep -q "; no room for" crowded.svg
+if grep -q "processor 1" crowded.svg; then exit 1; fi
 
 # --- sizes of paper, titles, scales, filters: the same options for each command ---
 

@@ -332,8 +332,9 @@ static void write_titles(const struct mrc_report *report, const struct picture *
         upper_case(policy, sizeof policy, replacement_names[settings->replacement]);
     snprintf(title, title_size, "%s%s%s%s", titles[settings->kind], policy,
              settings->kind == BANK_DISTANCES ? " caches" : "", sets);
-    snprintf(subtitle, size, "%s requests%s%s%s",
-             quantity_text(number, mrc_study_totals(report->studies[0])->requests), lines, sample,
+    snprintf(subtitle, size, "%s requests%s%s%s%s",
+             quantity_text(number, mrc_study_totals(report->studies[0])->requests), lines,
+             settings->replacement != CACHE_LRU ? ", simulated" : "", sample,
              picture->more ? "; not all curves are drawn" : "");
 }
 

@@ -99,6 +99,11 @@ static enum legend_position legend_position(const struct canvas *canvas)
     return canvas->width >= WIDE_PIXELS && !panel->heat ? LEGEND_BESIDE : LEGEND_ABOVE;
 }
 
+bool canvas_lacks_legend(const struct canvas *canvas)
+{
+    return is_crowded(canvas) && legend_position(canvas) == LEGEND_NOWHERE;
+}
+
 /* Characters of the longest name in the legend. */
 static unsigned longest_name(const struct canvas *canvas)
 {

@@ -20,6 +20,9 @@ struct canvas {
 /* Writes a panel; its size and origin are set. */
 void canvas_put(struct canvas *canvas);
 
+/* Whether the legend's names do not fit into the panel, so that it has none. */
+bool canvas_lacks_legend(const struct canvas *canvas);
+
 /* Characters available for a name in the legend. */
 static inline size_t canvas_legend_characters(const struct canvas *canvas)
 {

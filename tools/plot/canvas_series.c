@@ -179,7 +179,11 @@ static void put_band(struct canvas *canvas, size_t number)
     const struct figure_series *series = &canvas->panel->series[number];
     gnuplot_script_put(canvas->script, "$band%u_%zu << ENDOFDATA\n", canvas->number, number);
     for (size_t i = 0; i < series->count; i++)
-        put_corners(canvas, series, i, series->low[i], series->high[i]);
+        if (series->look == FIGURE_STEPS)
+            put_corners(canvas, series, i, series->low[i], series->high[i]);
+        else
+            gnuplot_script_put(canvas->script, "%.12g %.12g %.12g\n", series->x[i], series->low[i],
+                               series->high[i]);
     gnuplot_script_put(canvas->script, "ENDOFDATA\n");
 }
 

@@ -173,23 +173,37 @@ static void put_page(struct gnuplot_script *script, const struct figure *figure,
                     letters.subtitle);
 }
 
+static unsigned rows_of(size_t panels, unsigned columns)
+{
+    return (unsigned)((panels + columns - 1) / columns);
+}
+
+/* The canvas of a panel, below a head of so many pixels. */
+static struct canvas make_canvas(struct gnuplot_script *script, const struct figure *figure,
+                                 enum figure_format format, unsigned head, unsigned number)
+{
+    const unsigned columns = figure->columns > 0 ? (unsigned)figure->columns : 1;
+    return (struct canvas){.script = script,
+                           .panel = &figure->panels[number],
+                           .format = format,
+                           .small = is_small(figure),
+                           .number = number,
+                           .width = figure->width / columns,
+                           .height =
+                               (figure->height - head) / rows_of(figure->panel_count, columns)};
+}
+
 static void put_panels(struct gnuplot_script *script, const struct figure *figure,
-                       enum figure_format format, unsigned width, unsigned height)
+                       enum figure_format format)
 {
     const struct letters letters = letters_of(format, is_small(figure));
     struct subtitle subtitle;
     const unsigned head = lay_out_head(figure, &letters, &subtitle);
     unsigned columns = figure->columns > 0 ? (unsigned)figure->columns : 1;
-    unsigned rows = ((unsigned)figure->panel_count + columns - 1) / columns;
-    double share = 1 - (double)head / height; /* fraction of the height for panels */
+    unsigned rows = rows_of(figure->panel_count, columns);
+    double share = 1 - (double)head / figure->height; /* fraction of the height for panels */
     for (unsigned i = 0; i < figure->panel_count; i++) {
-        struct canvas canvas = {.script = script,
-                                .panel = &figure->panels[i],
-                                .format = format,
-                                .small = is_small(figure),
-                                .number = i,
-                                .width = width / columns,
-                                .height = (height - head) / rows};
+        struct canvas canvas = make_canvas(script, figure, format, head, i);
         gnuplot_script_put(script, "set size %.12g, %.12g\nset origin %.12g, %.12g\n",
                            1.0 / columns, share / rows, (double)(i % columns) / columns,
                            share * (rows - 1 - i / columns) / rows);
@@ -278,11 +292,6 @@ static int draw(struct gnuplot_script *script, const struct figure_output *outpu
 
 /* --- the user's options --- */
 
-static unsigned rows_of(size_t panels, unsigned columns)
-{
-    return (unsigned)((panels + columns - 1) / columns);
-}
-
 /* Columns of panels in this width: those of the figure, or one. */
 static unsigned columns_of(size_t columns, unsigned width)
 {
@@ -356,6 +365,32 @@ static int choose_scales(struct chosen *chosen, enum figure_log log, struct bt_e
     return 0;
 }
 
+static void add_to_subtitle(struct chosen *chosen, const char *label, const char *text)
+{
+    char *subtitle = chosen->subtitle;
+    if (chosen->figure.subtitle != subtitle)
+        snprintf(subtitle, SUBTITLE_BYTES, "%s",
+                 chosen->figure.subtitle ? chosen->figure.subtitle : "");
+    const size_t size = strlen(subtitle);
+    snprintf(subtitle + size, SUBTITLE_BYTES - size, "%s%s%s", size > 0 ? "; " : "", label, text);
+    chosen->figure.subtitle = subtitle;
+}
+
+/* Says so if a panel is too small for its legend. */
+static void add_legend_note(struct chosen *chosen, enum figure_format format)
+{
+    const struct letters letters = letters_of(format, is_small(&chosen->figure));
+    struct subtitle subtitle;
+    const unsigned head = lay_out_head(&chosen->figure, &letters, &subtitle);
+    for (unsigned i = 0; i < chosen->figure.panel_count; i++) {
+        const struct canvas canvas = make_canvas(NULL, &chosen->figure, format, head, i);
+        if (canvas_lacks_legend(&canvas)) {
+            add_to_subtitle(chosen, "", "no room for the legend");
+            return;
+        }
+    }
+}
+
 static int choose(struct chosen *chosen, const struct figure *figure,
                   const struct figure_options *options, struct bt_error *error)
 {
@@ -370,12 +405,8 @@ static int choose(struct chosen *chosen, const struct figure *figure,
         chosen->figure.height = rows * PANEL_HEIGHT + FIGURE_HEIGHT - 2 * PANEL_HEIGHT;
     if (figure_panels_check(options, figure->panel_count, figure->columns, error) < 0)
         return error->code;
-    if (options->filter) {
-        snprintf(chosen->subtitle, sizeof chosen->subtitle, "%s%sfilter: %s",
-                 figure->subtitle ? figure->subtitle : "", figure->subtitle ? "; " : "",
-                 options->filter);
-        chosen->figure.subtitle = chosen->subtitle;
-    }
+    if (options->filter)
+        add_to_subtitle(chosen, "filter: ", options->filter);
     return options->log != FIGURE_LOG_SUITABLE ? choose_scales(chosen, options->log, error) : 0;
 }
 
@@ -386,7 +417,7 @@ static int write_chosen(const struct figure *figure, const struct figure_output 
     if (!script)
         return error->code;
     put_page(script, figure, output->format, figure->width, figure->height);
-    put_panels(script, figure, output->format, figure->width, figure->height);
+    put_panels(script, figure, output->format);
     int result = draw(script, output, error);
     gnuplot_script_free(script);
     return result;
@@ -397,8 +428,10 @@ int figure_write(const struct figure *figure, const struct figure_output *output
 {
     struct chosen chosen;
     int result = choose(&chosen, figure, &output->options, error);
-    if (result == 0)
+    if (result == 0) {
+        add_legend_note(&chosen, output->format);
         result = write_chosen(&chosen.figure, output, error);
+    }
     free(chosen.panels);
     free(chosen.series);
     return result;

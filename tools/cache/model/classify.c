@@ -1,16 +1,15 @@
 /* Kinds of misses: doc/cache-model.md, "Kinds of misses". */
 #include "formats/base/power.h"
 #include "tools/cache/model/hierarchy_internal.h"
+#include "tools/cache/model/line_bits.h"
 
 #include <stdlib.h>
 
-#define PAGE_BITS  15u /* sub-blocks whose bits are allocated together: 4 KiB */
-#define PAGE_WORDS ((1u << PAGE_BITS) / 64)
-#define UNITS_MAX  64u /* units of a line that false sharing is decided by */
+#define UNITS_MAX 64u /* units of a line that false sharing is decided by */
 
 struct classifier {
     unsigned sub_block_shift;
-    uint64_t **seen;         /* pages of bits, one for each sub-block that was referenced */
+    struct line_bits seen;   /* the sub-blocks that were referenced */
     struct line_store whole; /* the fully associative LRU cache of the same size */
     struct line_store own;   /* the one of the cache's own policy; ways 0: none */
     uint64_t signed_by[2];   /* what SHiP signs by there, which is not reported */
@@ -21,12 +20,6 @@ struct classifier {
 static uint32_t sub_block_bytes(const struct cache_settings *settings)
 {
     return settings->sub_block ? settings->sub_block : settings->line;
-}
-
-static size_t page_count(const struct classifier *classifier)
-{
-    unsigned bits = 32 - classifier->sub_block_shift;
-    return bits > PAGE_BITS ? (size_t)1 << (bits - PAGE_BITS) : 1;
 }
 
 /* Makes the fully associative cache of the cache's own policy. 0, or -1 without memory. */
@@ -59,8 +52,8 @@ struct classifier *classifier_new(const struct cache *cache, uint64_t number)
     whole.replacement = CACHE_LRU;
     classifier->sub_block_shift = power_log2(sub_block_bytes(settings));
     classifier->lost.value_bytes = sizeof(uint64_t);
-    classifier->seen = calloc(page_count(classifier), sizeof *classifier->seen);
-    if (!classifier->seen || line_store_make(&classifier->whole, &whole, 0, 0) < 0) {
+    if (line_bits_make(&classifier->seen, classifier->sub_block_shift) < 0 ||
+        line_store_make(&classifier->whole, &whole, 0, 0) < 0) {
         classifier_free(classifier);
         return NULL;
     }
@@ -71,9 +64,7 @@ void classifier_free(struct classifier *classifier)
 {
     if (!classifier)
         return;
-    for (size_t i = 0; classifier->seen && i < page_count(classifier); i++)
-        free(classifier->seen[i]);
-    free(classifier->seen);
+    line_bits_clear(&classifier->seen);
     line_store_clear(&classifier->whole);
     line_store_clear(&classifier->own);
     line_values_clear(&classifier->lost);
@@ -88,16 +79,12 @@ static bool see(struct cache *cache, const struct cache_reference *reference)
     uint32_t last = (reference->address + reference->bytes - 1) >> classifier->sub_block_shift;
     bool all = true;
     for (uint32_t n = first; n <= last; n++) {
-        uint64_t **page = &classifier->seen[n >> PAGE_BITS];
-        if (!*page)
-            *page = calloc(PAGE_WORDS, sizeof **page);
-        if (!*page) {
+        const int before = line_bits_set(&classifier->seen, n);
+        if (before < 0) {
             cache->hierarchy->no_memory = true;
             return true;
         }
-        uint64_t *word = &(*page)[(n & ((1u << PAGE_BITS) - 1)) / 64];
-        all = all && (*word >> (n % 64) & 1);
-        *word |= 1ull << (n % 64);
+        all = all && before;
         if (n == last) /* the last sub-block of the address space has no successor */
             break;
     }
@@ -175,8 +162,8 @@ void classify_reference(struct cache *cache, const struct cache_reference *refer
     uint32_t address = cache_line_address(cache, reference->address);
     bool allocates = reference->kind != REFERENCE_WRITE ||
                      (!reference->through && !cache->settings->no_write_allocate);
-    bool seen = see(cache, reference);
     bool whole_hit = refer_whole(cache, &classifier->whole, reference, allocates);
+    bool seen = whole_hit || see(cache, reference); /* what is in there has been referenced */
     bool own_hit = classifier->own.ways ? refer_whole(cache, &classifier->own, reference, allocates)
                                         : whole_hit;
     if (hit)

@@ -104,7 +104,7 @@ static struct cache *cache_new(struct hierarchy *hierarchy, unsigned level, unsi
         good = good && cache->classifier;
     }
     if (cache->settings->prefetcher != CACHE_NO_PREFETCHER) {
-        cache->prefetcher = prefetcher_new();
+        cache->prefetcher = prefetcher_new(cache);
         good = good && cache->prefetcher;
     }
     const uint32_t sample = hierarchy_samples_optimum(&hierarchy->settings, level, side)

@@ -230,13 +230,13 @@ void classify_written(struct cache *cache, const struct cache_reference *write);
 
 /* --- prefetcher.c --- */
 
-/* NULL: out of memory. */
-struct prefetcher *prefetcher_new(void);
+/* cache: with its lines. NULL: out of memory. */
+struct prefetcher *prefetcher_new(const struct cache *cache);
 void prefetcher_free(struct prefetcher *prefetcher);
 
-/* A demand reference, before it changes the cache. Returns whether it is the first use of a
- * prefetched line. */
-bool prefetcher_demand(struct cache *cache, uint32_t address, bool hit);
+/* A demand reference, before it changes the cache. used: the line has had one since its fill, so
+ * that its prefetch is counted. Returns whether it is the first use of a prefetched line. */
+bool prefetcher_demand(struct cache *cache, uint32_t address, bool hit, bool used);
 
 /* A fetch or read has been made, and may cause prefetches. fresh: it missed, or was the first use
  * of a prefetched line. */

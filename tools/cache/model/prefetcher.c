@@ -1,5 +1,6 @@
 /* Prefetchers: doc/cache-model.md, "Prefetchers". */
 #include "tools/cache/model/hierarchy_internal.h"
+#include "tools/cache/model/line_bits.h"
 
 #include <stdlib.h>
 
@@ -35,8 +36,9 @@ struct followed {
 };
 
 struct prefetcher {
-    uint64_t time;              /* demand references so far */
-    struct line_values pending; /* uint64_t: time of the prefetch of each line not used yet */
+    uint64_t time;             /* demand references so far */
+    struct line_bits pending;  /* the lines prefetched and not used yet */
+    struct line_values issued; /* uint64_t: when; only with a latency */
     struct stride strides[STRIDES];
     struct stream streams[STREAMS];
     struct followed followed[FOLLOWED];
@@ -44,37 +46,68 @@ struct prefetcher {
     uint32_t last;
 };
 
-struct prefetcher *prefetcher_new(void)
+struct prefetcher *prefetcher_new(const struct cache *cache)
 {
     struct prefetcher *made = calloc(1, sizeof *made);
-    if (made)
-        made->pending.value_bytes = sizeof(uint64_t);
+    if (!made || line_bits_make(&made->pending, cache->lines.line_shift) < 0) {
+        free(made);
+        return NULL;
+    }
+    made->issued.value_bytes = sizeof(uint64_t);
     return made;
 }
 
 void prefetcher_free(struct prefetcher *prefetcher)
 {
-    if (prefetcher)
-        line_values_clear(&prefetcher->pending);
+    if (!prefetcher)
+        return;
+    line_bits_clear(&prefetcher->pending);
+    line_values_clear(&prefetcher->issued);
     free(prefetcher);
 }
 
-bool prefetcher_demand(struct cache *cache, uint32_t address, bool hit)
+/* Whether a prefetch of a line was so recent that it has not arrived. */
+static bool is_late(const struct cache *cache, uint32_t line)
+{
+    const uint32_t latency = cache->settings->prefetch_latency;
+    const struct prefetcher *prefetcher = cache->prefetcher;
+    const uint64_t *issued = latency > 0 ? line_values_find(&prefetcher->issued, line) : NULL;
+    return issued && prefetcher->time - *issued <= latency;
+}
+
+bool prefetcher_demand(struct cache *cache, uint32_t address, bool hit, bool used)
 {
     struct prefetcher *prefetcher = cache->prefetcher;
-    uint32_t line = cache_line_address(cache, address);
-    const uint64_t *issued = line_values_find(&prefetcher->pending, line);
+    const uint32_t line = address >> cache->lines.line_shift;
     prefetcher->time++;
-    if (!issued)
+    if ((hit && used) || !line_bits_get(&prefetcher->pending, line))
         return false;
     if (!hit)
         cache->counters.prefetch_useless++;
-    else if (prefetcher->time - *issued <= cache->settings->prefetch_latency)
+    else if (is_late(cache, line))
         cache->counters.prefetch_late++;
     else
         cache->counters.prefetch_covered++;
-    line_values_remove(&prefetcher->pending, line);
+    line_bits_reset(&prefetcher->pending, line);
+    if (cache->settings->prefetch_latency > 0)
+        line_values_remove(&prefetcher->issued, line);
     return hit;
+}
+
+/* Notes a prefetch of a line. */
+static void note_issued(struct cache *cache, uint32_t line)
+{
+    struct prefetcher *prefetcher = cache->prefetcher;
+    const int lost = line_bits_set(&prefetcher->pending, line); /* an earlier prefetch */
+    const bool timed = cache->settings->prefetch_latency > 0;
+    uint64_t *issued = timed ? line_values_add(&prefetcher->issued, line) : NULL;
+    if (lost < 0 || (timed && !issued)) {
+        cache->hierarchy->no_memory = true;
+        return;
+    }
+    cache->counters.prefetch_useless += (unsigned)lost;
+    if (issued)
+        *issued = prefetcher->time;
 }
 
 /* Prefetches the line of an address because of a reference. */
@@ -86,14 +119,7 @@ static void issue(struct cache *cache, const struct cache_reference *reference, 
         line == cache_line_address(cache, reference->address) ||
         line_store_find(&cache->lines, line) != LINE_NONE)
         return;
-    bool lost = line_values_find(&cache->prefetcher->pending, line) != NULL;
-    uint64_t *issued = line_values_add(&cache->prefetcher->pending, line);
-    if (!issued) {
-        cache->hierarchy->no_memory = true;
-        return;
-    }
-    cache->counters.prefetch_useless += lost;
-    *issued = cache->prefetcher->time;
+    note_issued(cache, line >> cache->lines.line_shift);
     struct cache_reference next = {.address = line,
                                    .bytes = cache->settings->line,
                                    .kind = reference->kind,
@@ -222,8 +248,8 @@ void prefetcher_train(struct cache *cache, const struct cache_reference *referen
 
 void prefetcher_end(struct cache *cache)
 {
-    const struct line_values *pending = &cache->prefetcher->pending;
-    for (size_t i = 0; i < pending->count; i++)
+    const struct line_bits *pending = &cache->prefetcher->pending;
+    for (uint64_t line = 0; line_bits_next(pending, &line); line++)
         cache->counters.prefetch_useless +=
-            line_store_find(&cache->lines, pending->addresses[i]) == LINE_NONE;
+            line_store_find(&cache->lines, (uint32_t)line << cache->lines.line_shift) == LINE_NONE;
 }

@@ -277,7 +277,7 @@ bool cache_refer_part(struct cache *cache, const struct cache_reference *referen
         refer_optimum(cache, reference);
     bool fresh = !hit;
     if (cache->prefetcher && !reference->prefetch)
-        fresh = prefetcher_demand(cache, reference->address, hit) || !hit;
+        fresh = prefetcher_demand(cache, reference->address, hit, line.touched != 0) || !hit;
     if (reference->through)
         write_past(cache, reference, slot, &line, hit);
     else if (cache->inclusion == CACHE_EXCLUSIVE && (!hit || reference->kind != REFERENCE_WRITE))

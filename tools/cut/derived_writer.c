@@ -1,8 +1,10 @@
 #include "tools/cut/derived_writer.h"
 
 #include "formats/base/clock.h"
+#include "formats/base/saturating.h"
 #include "formats/capture/capture_writer.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -229,7 +231,12 @@ static void make_totals(const struct derived_writer *writer, struct capture_tota
     }
     if (source->lost_bus < totals->capture_lost[LOSS_BUS])
         source->lost_bus = totals->capture_lost[LOSS_BUS];
-    source->seen = source->accepted + source->filtered + source->above_4gib + source->undecoded;
+    source->seen = saturating_add(saturating_add(source->accepted, source->filtered),
+                                  saturating_add(source->above_4gib, source->undecoded));
+    if (source->seen < UINT64_MAX)
+        return;
+    *source = (struct source_totals){.known = false};
+    snprintf(totals->message, sizeof totals->message, "the counts of the boards are too large");
 }
 
 int derived_writer_close(struct derived_writer *writer, struct capture_totals *totals,

@@ -174,6 +174,16 @@ static int flush(struct merge *merge, struct bt_error *error)
     return result;
 }
 
+/* Whether the merged trace has indices for so many more requests, which damaged captures may claim
+ * to have lost. 0 or BT_DATA. */
+static int check_room(const struct merge *merge, const struct loss *lost, struct bt_error *error)
+{
+    return loss_total(lost) <= UINT64_MAX - merge->index
+               ? 0
+               : bt_fail(error, BT_DATA,
+                         "the captures have lost more requests than can be counted");
+}
+
 /* Reports a loss or gap of an input at its place; its records follow. What another part of the same
  * capture has reported is left out. */
 static int put_hole(struct merge *merge, struct stream *stream, struct bt_error *error)
@@ -195,6 +205,8 @@ static int put_hole(struct merge *merge, struct stream *stream, struct bt_error 
         hole.lost = (struct loss){.first_tick = 0};
     if (!batch_has_loss_or_gap(&hole))
         return 0;
+    if (check_room(merge, &hole.lost, error) < 0)
+        return error->code;
     hole.first_index = merge->index += loss_total(&hole.lost);
     int result = flush(merge, error);
     return result < 0 ? result : derived_writer_put(merge->writer, &hole, error);
@@ -338,7 +350,7 @@ static void add_totals(const struct merge *merge, const struct stream *stream,
     struct gap none = {.milliseconds = 0};
     merge_parts_take_hole(merge->parts, stream->order, &after, &none);
     for (int stage = 0; stage < LOSS_STAGES; stage++)
-        totals->file_lost[stage] += after.count[stage];
+        totals->file_lost[stage] = saturating_add(totals->file_lost[stage], after.count[stage]);
     if (loss_total(&after) > 0 && tick > totals->last_tick)
         totals->last_tick = tick;
     if (totals->source.known &&
@@ -364,6 +376,10 @@ static int end(struct merge *merge, struct bt_error *error)
     for (size_t i = 0; i < merge->count; i++)
         add_totals(merge, &merge->streams[i], &totals);
     totals.source.filtered = merge_parts_filtered(merge->parts);
+    struct loss after = {.first_tick = 0};
+    memcpy(after.count, totals.file_lost, sizeof after.count);
+    if (check_room(merge, &after, error) < 0)
+        return error->code;
     return derived_writer_close(merge->writer, &totals, error);
 }
 

@@ -149,6 +149,30 @@ static void test_blocks(void)
     folder_remove(folder);
 }
 
+/* Counts of a forged file, whose sum has more than 64 bits. */
+static void test_large_counts(void)
+{
+    char folder[FOLDER_PATH_BYTES], path[FOLDER_PATH_BYTES + 8];
+    char *paths[] = {path};
+    const struct capture_info none = {.clock_hz = 0};
+    struct capture_totals totals = {.end = CAPTURE_END_SOURCE,
+                                    .file_lost = {[LOSS_BUS] = 3},
+                                    .source = {.known = true, .filtered = UINT64_MAX - 2}};
+    struct trace_verdict verdict;
+    struct bt_error error;
+    folder_make(folder);
+    snprintf(path, sizeof path, "%s/out", folder);
+    const int file = create(path);
+    struct derived_writer *writer = derived_writer_new(file, path, &none, &error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(writer);
+    CU_ASSERT_EQUAL(derived_writer_close(writer, &totals, &error), 0);
+    derived_writer_free(writer);
+    close(file);
+    CU_ASSERT_EQUAL(trace_judge(&verdict, paths, 1), 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(verdict.why, "the counts of the boards are too large"));
+    folder_remove(folder);
+}
+
 static void test_full(void)
 {
     const struct capture_info none = {.clock_hz = 0};
@@ -165,6 +189,7 @@ static void test_full(void)
 
 static const struct test_case cases[] = {{"batches of any size", test_copies},
                                          {"blocks", test_blocks},
+                                         {"counts that are too large", test_large_counts},
                                          {"a full disk", test_full},
                                          {NULL, NULL}};
 TEST_SUITE(derived_writer, cases)

@@ -241,8 +241,8 @@ static void test_check(void)
     CU_ASSERT_EQUAL(file_command_check("/bin/sh", &error), 0);
     refused("", "the command is empty");
     refused(" \t ", "the command is empty");
-    refused("/etc/passwd", "/etc/passwd is no program that can be executed");
-    refused("/", "/ is no program that can be executed");
+    refused("/etc/passwd", "/etc/passwd is not an executable program");
+    refused("/", "/ is not an executable program");
     refused("no-such-program x", "there is no program no-such-program in the folders of PATH");
     memset(text, 'x', sizeof text - 1);
     refused(text, "the command is too long: at most 1023 bytes");

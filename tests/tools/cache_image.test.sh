@@ -48,15 +48,15 @@ C
     bustap exec -q -o part --modules modules -- ./stride
     # shellcheck disable=SC2046 # options
     for by in symbol source instruction; do
-        bustap cache --by $by --rows 1 --csv $(sed 's/^/--image /' modules) part_*.byu.gz >$by.csv
+        bustap cache --by $by --top 1 --csv $(sed 's/^/--image /' modules) part_*.byu.gz >$by.csv
     done
     # the capture knows its modules
-    bustap cache --by source --rows 1 --csv part_*.byu.gz >alone.csv
-    bustap cache --by source --rows 1 --csv --modules modules part_*.byu.gz >listed.csv
+    bustap cache --by source --top 1 --csv part_*.byu.gz >alone.csv
+    bustap cache --by source --top 1 --csv --modules modules part_*.byu.gz >listed.csv
     [ ! -e part.modules ]
     tail -n 1 source.csv | cmp - <(tail -n 1 listed.csv)
     bustap exec -q -o folder/beside_it -- ./stride
-    bustap cache --by source --rows 1 --csv folder/beside_it_*.byu.gz | cmp - source.csv
+    bustap cache --by source --top 1 --csv folder/beside_it_*.byu.gz | cmp - source.csv
     ! cmp -s alone.csv source.csv || exit 1
     # as do lines that two threads contend for
     cat >contend.c <<'C'

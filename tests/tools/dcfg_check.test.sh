@@ -76,7 +76,7 @@ fi
 
 # limits
 status=0
-bustap dcfg check g.json --memory 10K 2>err || status=$?
+bustap dcfg check g.json --max-memory 10K 2>err || status=$?
 [ $status = 3 ] && grep -q 'limit' err || exit 1
 status=0
 bustap dcfg check g.json --trace t.json --trace-edges 10 2>err || status=$?

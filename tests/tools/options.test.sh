@@ -10,7 +10,6 @@ different=(
     'output PREFIX' # capture and exec write several files, whose names begin with it
     'by WHAT'       # a report of depend has one kind of rows, profile and mrc print several tables
     'line SIZE'     # top counts by lines of one size, mrc has a list of them
-    'interval TIME' # between two looks at a running count; cache --interval is a part of a trace
     'level LEVEL'   # depend's are the specification's, not a compressor's
     'trace OUT'     # dcfg build writes the trace that check and expand read (FILE)
 )
@@ -51,7 +50,10 @@ is stop-at '- -PLACE'
 is filter '-f -EXPR'
 is threads '-j -N'
 is split-threads '- -'
-if grep -E '^(first|until|limit|workers) ' rows; then
+is top '- -N'
+is max-memory '- -SIZE'
+is interval '- -EXTENT'
+if grep -E '^(first|until|limit|workers|rows|memory) ' rows; then
     echo "an old name is back"
     exit 1
 fi

@@ -56,14 +56,14 @@ fi
 # --- live ---
 
 # at least one table before the end of a stream that takes a while, and the last one
-{ cat trace.byu; sleep 2; cat trace.byu; } | bustap top --interval 100ms --by processor -n 1 >out
+{ cat trace.byu; sleep 2; cat trace.byu; } | bustap top --delay 100ms --by processor -n 1 >out
 [ "$(grep -c '^30000 requests$' out)" -ge 1 ]
 [ "$(grep -c '^60000 requests$' out)" -ge 1 ]
 [ "$(tail -n 5 out | head -n 1)" = "60000 requests" ]
 
 # a running capture, from before its first file to its end; afterwards by its prefix
 mkdir run
-bustap top --interval 100ms --by line,type --csv run/t >live &
+bustap top --delay 100ms --by line,type --csv run/t >live &
 job=$!
 bustap capture -q --board virtual:smp=2,requests=60000 -o run/t --rotate size=100K --flush 10ms
 wait $job
@@ -76,7 +76,7 @@ bustap top -f type=FETCH run/t 2>err || status=$?
 [ $status = 2 ] && grep -q 'counted whole' err || exit 1
 
 # a closed reader ends it
-{ cat trace.byu; sleep 2; cat trace.byu; } | bustap top --interval 50ms 2>err | head -n 3 >out || true
+{ cat trace.byu; sleep 2; cat trace.byu; } | bustap top --delay 50ms 2>err | head -n 3 >out || true
 [ "$(wc -l <out)" = 3 ] && [ ! -s err ] || { cat err; exit 1; }
 
 command -v python3 >/dev/null || { echo "the screen: python3 is missing"; exit 77; }

@@ -184,7 +184,7 @@ static const struct option_row cache_options[] = {
      "report average access times; the levels have latency=CYCLES", 0, take_memory_latency},
     {OPTION_CALL, 0, "by", "WHAT instruction symbol source page",
      "list the misses by instruction, symbol or source line of the code, or by page", 0, take_by},
-    {OPTION_COUNT, 0, "rows", "N", "of these, list N (default: 20; 0: all)",
+    {OPTION_COUNT, 0, "top", "N", "of these, list N (default: 20; 0: all)",
      offsetof(struct cache_request, rows), NULL},
     {OPTION_CALL, 0, "tlb", "TLB default",
      "also simulate TLBs of two levels: 'default' or 'l1d=64,l1d-ways=4,l2=1536'", 0, take_tlb},

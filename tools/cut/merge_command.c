@@ -89,7 +89,7 @@ static int merge_checked(struct invocation *call, struct merge_options *options)
     const struct derived_maker maker = {.make = make, .context = options};
     const char *missing;
     if (call->count < 2)
-        return command_usage(call, "two files at least are merged");
+        return command_usage(call, "at least two files are required");
     input_paths_take(&options->paths, call->count, call->arguments);
     if (!offsets_fit(options, &missing))
         return command_usage(call, "--offset %.200s: there is no such FILE among the inputs",

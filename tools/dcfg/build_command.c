@@ -59,7 +59,7 @@ static const struct option_row build_options[] = {
     {OPTION_NUMBER, 0, "chunk", "N",
      "largest number of edges in a chunk of the trace (default: 1048576)",
      offsetof(struct build_request, chunk), NULL},
-    {OPTION_BYTES, 0, "memory", "SIZE", "memory limit of the graph (default: 4G)",
+    {OPTION_BYTES, 0, "max-memory", "SIZE", "memory limit of the graph (default: 4G)",
      offsetof(struct build_request, memory), NULL},
     {OPTION_CALL, 0, "unknown-branches", "TYPE branch indirect",
      "type of branches of unknown type: branch (default) or indirect", 0, take_unknown},

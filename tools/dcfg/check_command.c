@@ -21,7 +21,7 @@ static const struct option_row check_rows[] = {
      offsetof(struct check_options, trace), NULL},
     {OPTION_COUNT, 0, "max", "N", "report at most N failures of each file (default: 100)",
      offsetof(struct check_options, max), NULL},
-    {OPTION_BYTES, 0, "memory", "SIZE",
+    {OPTION_BYTES, 0, "max-memory", "SIZE",
      "memory limit of the graph (default: 4G); a trace may use a quarter of it",
      offsetof(struct check_options, memory), NULL},
     {OPTION_COUNT, 0, "trace-edges", "N",

@@ -33,7 +33,7 @@ static const struct option_row expand_rows[] = {
      offsetof(struct expand_options, from), NULL},
     {OPTION_COUNT, 'n', "count", "N", "print N edges of each thread, then stop",
      offsetof(struct expand_options, count), NULL},
-    {OPTION_BYTES, 0, "memory", "SIZE",
+    {OPTION_BYTES, 0, "max-memory", "SIZE",
      "memory limit of the transition table of the trace (default: 1G)",
      offsetof(struct expand_options, memory), NULL},
     OPTION_CSV_ROW(struct expand_options, csv),

@@ -98,7 +98,7 @@ static const struct option_row plot_options[] = {
     {OPTION_NUMBER, 0, "bins", "N", "divide the time into at most N bins (default: 500; mix 200)",
      offsetof(struct plot_settings, bins), NULL},
     FIGURE_OPTIONS(struct plot_settings, figure),
-    {OPTION_BYTES, 0, "memory", "SIZE", "sharing: memory limit of the lines (default: 2G)",
+    {OPTION_BYTES, 0, "max-memory", "SIZE", "sharing: memory limit of the lines (default: 2G)",
      offsetof(struct plot_settings, study.memory), NULL},
     RECORD_INPUT_OPTIONS(struct plot_settings, input),
     MODULE_OPTIONS(struct plot_settings, input.modules),

@@ -70,7 +70,7 @@ static int grow(struct sharing *sharing, struct bt_error *error)
     if (both > sharing->settings.memory_max)
         return bt_fail(error, BT_MEMORY,
                        "%zu lines and users need more memory than %" PRIu64
-                       " MiB: allow more with --memory, or take larger lines with --line",
+                       " MiB: allow more with --max-memory, or take larger lines with --line",
                        sharing->used, sharing->settings.memory_max >> 20);
     struct use *table = calloc(size, sizeof *table);
     if (!table)

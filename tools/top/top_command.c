@@ -91,7 +91,7 @@ static const struct option_row top_options[] = {
     MODULE_OPTIONS(struct top_request, input.modules),
     {OPTION_FLAG, 0, "follow", NULL, "show what is counted while it is counted",
      offsetof(struct top_request, follow), NULL},
-    {OPTION_DURATION, 0, "interval", "TIME",
+    {OPTION_DURATION, 0, "delay", "TIME",
      "show it each TIME (default: 1s), without a terminal, too",
      offsetof(struct top_request, interval_ns), NULL},
     OPTION_CSV_ROW(struct top_request, csv),
@@ -332,6 +332,10 @@ static int check(struct top_request *request, const struct invocation *call, str
             return bt_fail(error, BT_USAGE, "--max-memory: at least %" PRIu64 " bytes",
                            frequent_bytes(1));
     }
+    if (request->line_given && !top_key_has(key, TOP_LINE))
+        return bt_fail(error, BT_USAGE, "--line is for --by line");
+    if (request->page_given && !top_key_has(key, TOP_PAGE))
+        return bt_fail(error, BT_USAGE, "--page is for --by page");
     if (request->interval_ns >= 0)
         request->follow = true;
     find_prefix(request, call);
@@ -342,7 +346,7 @@ static int check(struct top_request *request, const struct invocation *call, str
     if (request->follow && request->interval_ns < 0)
         request->interval_ns = SECOND_NS;
     if (request->follow && request->interval_ns < INTERVAL_MIN_NS)
-        return bt_fail(error, BT_USAGE, "--interval: at least 10ms");
+        return bt_fail(error, BT_USAGE, "--delay: at least 10ms");
     if (input_trace_check(&request->input.trace, error) < 0)
         return error->code;
     return top_key_pack(key, error);

@@ -120,7 +120,7 @@ static void test_memory(void)
         result = sharing_put(sharing, &(struct batch){.records = &record, .count = 1}, &error);
     }
     CU_ASSERT_EQUAL(result, BT_MEMORY);
-    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "--memory"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "--max-memory"));
     sharing_free(sharing);
 }
 

@@ -13,7 +13,7 @@
 static int over_limit(struct flow *flow)
 {
     return bt_fail(&flow->broken, BT_MEMORY,
-                   "the graph needs more than the %llu KiB of memory that --memory allows",
+                   "the graph needs more than the %llu KiB of memory that --max-memory allows",
                    (unsigned long long)(flow->memory_max >> 10));
 }
 

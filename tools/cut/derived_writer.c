@@ -68,12 +68,16 @@ void derived_writer_free(struct derived_writer *writer)
     free(writer);
 }
 
-/* The time of day at a tick; now, if the capture does not tell. */
+/* The time of day at a tick; now, if the capture does not tell, or a forged tick has none. */
 static int64_t time_at(const struct capture_info *info, uint64_t tick)
 {
     if (info->clock_hz == 0 || info->started_ns == 0)
         return clock_realtime_ns();
-    return info->started_ns + (int64_t)((double)tick * 1e9 / (double)info->clock_hz);
+    const double passed = (double)tick * 1e9 / (double)info->clock_hz;
+    const double limit = (double)(INT64_MAX / 2);
+    if (passed > limit || (double)info->started_ns > limit)
+        return clock_realtime_ns();
+    return info->started_ns + (int64_t)passed;
 }
 
 /* Writes the header, unless it is written. */

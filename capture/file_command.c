@@ -87,8 +87,7 @@ int file_command_check(const char *command, struct bt_error *error)
     if (strchr(words[0], '/'))
         return program_path_is_program(words[0])
                    ? 0
-                   : bt_fail(error, BT_USAGE, "%.200s is not an executable program",
-                             words[0]);
+                   : bt_fail(error, BT_USAGE, "%.200s is not an executable program", words[0]);
     if (program_path_find(path, sizeof path, words[0]))
         return 0;
     return bt_fail(error, BT_USAGE,

@@ -276,6 +276,10 @@ static void print_description(const struct summary *summary)
         printf("%-13s of other captures, from request %" PRIu64 "\n", "made", info->first_index);
     if (info->filter[0])
         printf("%-13s %s\n", "filter", PRINTABLE(info->filter));
+    if (summary->last && summary->last->totals.source.known &&
+        summary->last->totals.source.filtered > 0)
+        printf("%-13s %" PRIu64 " requests not wanted by the filter\n", "",
+               summary->last->totals.source.filtered);
     if (info->started_ns)
         printf("%-13s %s\n", "started", words_time(text, info->started_ns));
     if (summary->last)

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The reader decompresses, too, and each one may be a member ahead of what the reader takes next.
- */
+/* Enough that a thread always finds a member while the reader delivers the batches of others. */
 #define JOBS_A_THREAD 4u
 /* Members of at most twice a writer's default size: more memory is not spent on each job. */
 #define RECORDS_MAX (2 * CAPTURE_BLOCK_RECORDS)
@@ -151,7 +150,7 @@ void decode_ahead_free(struct decode_ahead *ahead)
     free(ahead);
 }
 
-static bool is_worth_it(const struct capture_member *member)
+static bool pays_off(const struct capture_member *member)
 {
     return member->kind == CAPTURE_MEMBER_DATA && member->batch.count >= RECORDS_MIN &&
            member->batch.count <= RECORDS_MAX;
@@ -201,7 +200,7 @@ void decode_ahead_offer(struct decode_ahead *ahead, struct trace_input *input, s
     size_t at = ahead->offered > start + from ? (size_t)(ahead->offered - start) : from;
     while (at < size && capture_get_member(&member, bytes + at, size - at, NULL) == 1 &&
            member.member_bytes <= size - at) {
-        if (is_worth_it(&member) && !add_job(ahead, start + at, &member, bytes + at))
+        if (pays_off(&member) && !add_job(ahead, start + at, &member, bytes + at))
             break;
         at += member.member_bytes;
     }

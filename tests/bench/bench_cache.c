@@ -205,15 +205,14 @@ static double sweep_seconds(const struct work *work, const struct sweep_settings
     return best;
 }
 
-/* 30 sizes from 4 KiB on: 4, 5 and 6 ways of 32, 64, ... 16384 sets. */
+/* 30 caches: ten sizes from 4 KiB on, with 4, 8 and 16 ways. */
 static void sweeps(const struct work *work)
 {
     struct sweep_axes axes = {.level = 0};
-    for (unsigned ways = 4; ways <= 6; ways++) {
+    for (unsigned ways = 4; ways <= 16; ways *= 2)
         axes.ways[axes.ways_count++] = ways;
-        for (uint64_t sets = 32; sets <= 16384; sets *= 2)
-            axes.sizes[axes.size_count++] = sets * ways * 32;
-    }
+    for (uint64_t size = 4u << 10; size <= 2u << 20; size *= 2)
+        axes.sizes[axes.size_count++] = size;
     struct hierarchy_settings settings = {.level_count = 1};
     settings.levels[0].sides[0] = cache(32u << 10, 32, 4);
     double one = seconds_of(work, &settings, NULL);
@@ -221,7 +220,7 @@ static void sweeps(const struct work *work)
         .hierarchy = &settings, .axes = &axes, .threads = 1, .together = true};
     report(work, "32 KiB, 4 ways", one);
     double thirty = sweep_seconds(work, &all);
-    report(work, "a sweep over 30 sizes, 4 KiB to 3 MiB", thirty);
+    report(work, "a sweep over 30 caches, 4 KiB to 2 MiB", thirty);
     printf("  %-44s %7.1f times the time of one\n", "", thirty / one);
 }
 

@@ -174,12 +174,9 @@ static int set_cache(struct cache_settings *cache, const char *key, const char *
         return take_number(&cache->prefetch_latency, value, error);
     if (strcmp(key, "ways") == 0)
         return take_ways(&cache->ways, value, error);
-    if (strcmp(key, "replacement") == 0) {
-        number =
-            find_or_fail(replacement_names, value,
-                         "lru, fifo, random, plru, nru, srrip, brrip, drrip, ship or lfu", error);
-        cache->replacement = number >= 0 ? (enum cache_replacement)number : CACHE_LRU;
-    } else if (strcmp(key, "hash") == 0) {
+    if (strcmp(key, "replacement") == 0)
+        return replacement_find(&cache->replacement, value, error);
+    if (strcmp(key, "hash") == 0) {
         number = find_or_fail(hashes, value, "none or xor", error);
         cache->hash = number >= 0 ? (enum cache_hash)number : CACHE_HASH_NONE;
     } else if (strcmp(key, "prefetch") == 0) {

@@ -1,5 +1,6 @@
 #include "tools/cut/cut.h"
 
+#include "formats/base/saturating.h"
 #include "formats/record/batch_filter.h"
 #include "tools/cut/cut_range.h"
 #include "tools/cut/stored_trace.h"
@@ -172,6 +173,19 @@ static void add_filter(struct capture_info *info, const char *filter)
         strcpy(info->filter + size - 4, "...");
 }
 
+/* Requests that an earlier cut of the same records has excluded. Of a part it is not known how many
+ * of them were in it. */
+static uint64_t excluded_before(const struct cut *cut)
+{
+    const struct record_input_settings *input = &cut->settings->input;
+    const struct capture_totals *closing = stored_trace_closing(cut->trace);
+    const bool all =
+        cut->ended && !input->time.given && input->first == 0 && input->count == UINT64_MAX;
+    return all && closing && closing->source.known && stored_trace_info(cut->trace)->derived
+               ? closing->source.filtered
+               : 0;
+}
+
 static int end(struct cut *cut, struct bt_error *error)
 {
     const struct loss *after = stored_trace_lost_after(cut->trace);
@@ -179,7 +193,7 @@ static int end(struct cut *cut, struct bt_error *error)
                                     .end_index = cut->begun ? cut->first_index
                                                             : stored_trace_index(cut->trace),
                                     .last_tick = after->last_tick};
-    totals.source.filtered = cut->filter.removed;
+    totals.source.filtered = saturating_add(cut->filter.removed, excluded_before(cut));
     totals.source.known =
         stored_trace_tells_losses(cut->trace, cut->ended, totals.message, sizeof totals.message);
     if (cut->ended && cut_range_has_end(&cut->range, after->last_tick))

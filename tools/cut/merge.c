@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define BATCH_RECORDS CAPTURE_BLOCK_RECORDS /* read at a time from each input */
 
@@ -398,6 +399,17 @@ static void find_offset(const struct merge *merge, const struct merge_group *gro
     }
 }
 
+/* Bytes of an input's files, as far as they are files. */
+static uint64_t files_bytes(const struct merge_group *group)
+{
+    struct stat status;
+    uint64_t bytes = 0;
+    for (int i = 0; i < group->count; i++)
+        if (stat(group->paths[i], &status) == 0 && S_ISREG(status.st_mode))
+            bytes += (uint64_t)status.st_size;
+    return bytes;
+}
+
 static int open_stream(struct merge *merge, size_t i, const struct merge_group *group,
                        struct bt_error *error)
 {
@@ -415,6 +427,8 @@ static int open_stream(struct merge *merge, size_t i, const struct merge_group *
         return error->code;
     merge->inputs[i].name = stored_trace_name(stream->trace);
     merge->inputs[i].info = stored_trace_info(stream->trace);
+    merge->inputs[i].bytes = files_bytes(group);
+    merge->inputs[i].processors = stream->added;
     find_offset(merge, group, &merge->inputs[i]);
     merge_parts_add(merge->parts, merge->inputs[i].info);
     return 0;

@@ -26,6 +26,8 @@ struct NAMED_FIELDS merge_input {
     const char *name;                /* for messages */
     const struct capture_info *info; /* all zero: no header */
     struct merge_offset offset;      /* the user's */
+    uint64_t bytes;                  /* of its files; 0: a pipe */
+    uint64_t processors;             /* added to its processors */
     /* set by merge_clock_join */
     uint64_t clock_hz; /* of its ticks */
     uint64_t later;    /* ticks of the merged trace that are added */

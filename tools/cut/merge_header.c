@@ -11,7 +11,8 @@ static uint64_t hash(uint64_t value, const void *bytes, size_t size)
     return value;
 }
 
-/* The same inputs give the same id, so that merging is reproducible. */
+/* The same inputs, merged in the same way, give the same id, so that merging is reproducible. Parts
+ * of one capture that begin alike differ in their size. */
 static void make_id(uint8_t id[CAPTURE_ID_BYTES], const struct merge_input *inputs, size_t count)
 {
     uint64_t halves[2] = {UINT64_C(0xcbf29ce484222325), UINT64_C(0x84222325cbf29ce4)};
@@ -23,6 +24,9 @@ static void make_id(uint8_t id[CAPTURE_ID_BYTES], const struct merge_input *inpu
             *value = hash(*value, info->filter, strlen(info->filter) + 1);
             *value = hash(*value, &info->first_index, sizeof info->first_index);
             *value = hash(*value, &inputs[i].later, sizeof inputs[i].later);
+            *value = hash(*value, &inputs[i].clock_hz, sizeof inputs[i].clock_hz);
+            *value = hash(*value, &inputs[i].bytes, sizeof inputs[i].bytes);
+            *value = hash(*value, &inputs[i].processors, sizeof inputs[i].processors);
         }
     memcpy(id, halves, CAPTURE_ID_BYTES);
 }

@@ -56,7 +56,8 @@ void merge_parts_add(struct merge_parts *parts, const struct capture_info *info)
     struct part *part = &parts->parts[parts->count];
     *part = (struct part){.info = info, .capture = parts->count};
     for (size_t i = 0; i < parts->count && part->capture == parts->count; i++)
-        if (capture_info_has_id(info) && memcmp(parts->parts[i].info->id, info->id, 16) == 0)
+        if (capture_info_has_id(info) &&
+            memcmp(parts->parts[i].info->id, info->id, CAPTURE_ID_BYTES) == 0)
             part->capture = parts->parts[i].capture;
     parts->count++;
 }

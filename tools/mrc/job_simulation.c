@@ -26,8 +26,8 @@ static int work(void *context, unsigned member, const struct record *records, si
 }
 
 /* The sizes that a thread simulates. */
-static void share(const struct simulated_sizes *all, unsigned first, unsigned step,
-                  struct simulated_sizes *some)
+static void every_nth_size(const struct simulated_sizes *all, unsigned first, unsigned step,
+                           struct simulated_sizes *some)
 {
     some->count = 0;
     for (unsigned i = first; i < all->count; i += step) {
@@ -48,7 +48,7 @@ static int make_parts(struct simulation *simulation, struct bt_error *error)
         for (unsigned i = 0; i < threads; i++) {
             struct simulated_sizes some;
             struct mrc_study_settings settings = *mrc_study_settings(job->studies[line]);
-            share(&simulation->sizes[line], i, threads, &some);
+            every_nth_size(&simulation->sizes[line], i, threads, &some);
             settings.kind = BANK_SIMULATED;
             settings.sizes = &some;
             struct mrc_study *part = mrc_study_new(&settings, 0, error);

@@ -79,12 +79,7 @@ static int take_reuse_time(void *settings, const char *argument, struct bt_error
 static int take_replacement(void *settings, const char *argument, struct bt_error *error)
 {
     struct mrc_settings *mrc = settings;
-    for (unsigned i = 0; i < CACHE_REPLACEMENTS; i++)
-        if (strcmp(argument, replacement_names[i]) == 0) {
-            mrc->job.settings.replacement = (enum cache_replacement)i;
-            return 0;
-        }
-    return bt_fail(error, BT_USAGE, "'%.40s' is no replacement policy", argument);
+    return replacement_find(&mrc->job.settings.replacement, argument, error);
 }
 
 static const struct option_row mrc_options[] = {
@@ -162,6 +157,18 @@ static int print(const struct mrc_settings *mrc, struct bt_error *error)
     return result;
 }
 
+/* Checks that the job can be done by the processes that there are. 0 or BT_USAGE. */
+static int check_processes(const struct mrc_job *job, struct bt_error *error)
+{
+    if (cluster_size(job->cluster) == 1)
+        return 0;
+    if (job->settings.sample_lines > 0)
+        return bt_fail(error, BT_USAGE, "a sample of fixed size needs a single process");
+    if (job->settings.replacement != CACHE_LRU)
+        return bt_fail(error, BT_USAGE, "simulated curves need a single process");
+    return 0;
+}
+
 /* Runs the job; returns the exit status. */
 static int run(struct mrc_settings *mrc)
 {
@@ -169,14 +176,10 @@ static int run(struct mrc_settings *mrc)
     struct bt_error error;
     if (cluster_join(&job->cluster, &error) < 0)
         return command_failure(&error);
-    const bool simulates = job->settings.replacement != CACHE_LRU;
-    const bool alone =
-        (job->settings.sample_lines == 0 && !simulates) || cluster_size(job->cluster) == 1;
-    int result = !alone && job->settings.sample_lines > 0
-                     ? bt_fail(&error, BT_USAGE, "a sample of fixed size needs a single process")
-                 : !alone ? bt_fail(&error, BT_USAGE, "simulated curves need a single process")
-                          : job_run(job, &error);
-    if (result == 0 && simulates)
+    int result = check_processes(job, &error);
+    if (result == 0)
+        result = job_run(job, &error);
+    if (result == 0 && job->settings.replacement != CACHE_LRU)
         result = job_simulate(job, &error);
     int status = result < 0 ? command_failure(&error) : job->status;
     if (status < STATUS_USAGE)

@@ -108,7 +108,8 @@ void mrc_study_choose_sizes(const struct mrc_study *study, unsigned steps,
 
 /*
  * Takes the misses that other studies (BANK_SIMULATED) of the same references have counted: part i
- * of count has sizes i, i + count, ... of *sizes, which is copied. 0 or BT_MEMORY.
+ * of count has sizes i, i + count, ... of *sizes, which is copied. 0, BT_MEMORY, or BT_DATA if the
+ * references were others.
  */
 int mrc_study_take_simulated(struct mrc_study *study, const struct simulated_sizes *sizes,
                              const struct mrc_study *const *parts, unsigned count,

@@ -3,6 +3,7 @@
 #include "tools/mrc/mrc_study_internal.h"
 #include "tools/mrc/sample.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #define LINES_MAX (UINT64_C(1) << 26) /* of a cache, as in `bustap cache` */
@@ -64,6 +65,11 @@ int mrc_study_take_simulated(struct mrc_study *study, const struct simulated_siz
                              const struct mrc_study *const *parts, unsigned count,
                              struct bt_error *error)
 {
+    if (parts[0]->totals.requests != study->totals.requests)
+        return bt_fail(error, BT_DATA,
+                       "the trace has changed while it was read: it had %" PRIu64
+                       " requests, then %" PRIu64,
+                       study->totals.requests, parts[0]->totals.requests);
     study->taken_groups = simulated_groups(parts[0]->simulated);
     study->taken_sizes = malloc(sizeof *study->taken_sizes);
     if (!study->taken_sizes)

@@ -179,6 +179,27 @@ static void test_stack(void)
     }
 }
 
+/* The second reading of a trace that has changed meanwhile gives no curve. */
+static void test_changed(void)
+{
+    static struct record records[RECORDS];
+    uint64_t random = random_seed(94);
+    struct mrc_study_settings settings = random_settings(&random);
+    struct simulated_sizes sizes;
+    struct bt_error error;
+    fill(records, &random);
+    struct mrc_study *study = run(&settings, records, RECORDS);
+    mrc_study_choose_sizes(study, 1, &sizes);
+    settings.kind = BANK_SIMULATED;
+    settings.sizes = &sizes;
+    struct mrc_study *part = run(&settings, records, RECORDS - 1);
+    const struct mrc_study *const parts[] = {part};
+    CU_ASSERT_EQUAL(mrc_study_take_simulated(study, &sizes, parts, 1, &error), BT_DATA);
+    CU_ASSERT_PTR_NULL(mrc_study_sizes(study));
+    mrc_study_free(part);
+    mrc_study_free(study);
+}
+
 /* Of a sample: most confidence intervals hold the miss ratio of all lines. */
 static void test_sample(void)
 {
@@ -220,6 +241,7 @@ static void test_sample(void)
 
 static const struct test_case cases[] = {{"hierarchies of each size", test_hierarchies},
                                          {"the exact curve", test_stack},
+                                         {"a changed trace", test_changed},
                                          {"a sample", test_sample},
                                          {NULL, NULL}};
 TEST_SUITE(simulated, cases)

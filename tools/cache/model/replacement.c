@@ -1,9 +1,11 @@
 #include "tools/cache/model/replacement.h"
 
+#include "formats/base/suggestion.h"
 #include "tools/cache/model/way_classes.h"
 #include "tools/cache/model/way_heap.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define GOLDEN 0x9e3779b97f4a7c15u
 
@@ -23,6 +25,19 @@
 
 const char *const replacement_names[CACHE_REPLACEMENTS + 1] = {
     "lru", "fifo", "random", "plru", "nru", "srrip", "brrip", "drrip", "ship", "lfu", NULL};
+
+int replacement_find(enum cache_replacement *replacement, const char *name, struct bt_error *error)
+{
+    for (unsigned i = 0; i < CACHE_REPLACEMENTS; i++)
+        if (strcmp(replacement_names[i], name) == 0) {
+            *replacement = (enum cache_replacement)i;
+            return 0;
+        }
+    bt_fail(error, BT_USAGE,
+            "can be lru, fifo, random, plru, nru, srrip, brrip, drrip, ship or lfu, not '%.40s'",
+            name);
+    return suggestion_add(error, suggestion_among(name, replacement_names));
+}
 
 struct replacement {
     enum cache_replacement policy;

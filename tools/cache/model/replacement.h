@@ -16,6 +16,9 @@ struct replacement;
 /* "lru", "fifo", ...; the last is NULL. */
 extern const char *const replacement_names[CACHE_REPLACEMENTS + 1];
 
+/* Finds a policy by its name. 0, or BT_USAGE with the names that there are. */
+int replacement_find(enum cache_replacement *replacement, const char *name, struct bt_error *error);
+
 /* ways is not 0; cache: the cache's number, for the seed. NULL: out of memory. */
 struct replacement *replacement_new(enum cache_replacement policy, uint32_t sets, uint32_t ways,
                                     uint64_t seed, uint64_t cache);

@@ -2,8 +2,8 @@
 
 #include "formats/base/file_io.h"
 #include "formats/base/printable.h"
+#include "formats/base/regular_file.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,11 +17,10 @@ static char *read_text(const char *path, size_t *size)
 {
     struct stat status;
     char *text = NULL;
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int file = regular_file_open(path, NULL);
     if (file < 0)
         return NULL;
-    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0 &&
-        status.st_size <= SOURCE_BYTES_MAX)
+    if (fstat(file, &status) == 0 && status.st_size > 0 && status.st_size <= SOURCE_BYTES_MAX)
         text = malloc((size_t)status.st_size + 1);
     ssize_t got = text ? file_read_at(file, text, (size_t)status.st_size, 0) : -1;
     close(file);

@@ -143,7 +143,10 @@ static void judge_seam(struct trace_verdict *verdict, const struct trace_file *f
     uint32_t number = file->info.file_number;
     uint32_t next_number = next->info.file_number;
     char missing[CAPTURES_MISSING_BYTES];
-    if (next_number <= number)
+    if (next_number <= number && strcmp(file->path, next->path) == 0)
+        incomplete(verdict, "%.60s holds file %" PRIu32 " twice or out of order", file->path,
+                   next_number);
+    else if (next_number <= number)
         incomplete(verdict, "%.60s and %.60s both hold file %" PRIu32, file->path, next->path,
                    next_number);
     else if (captures_missing(missing, number + 1, next_number))

@@ -3,8 +3,9 @@
 
 #include "tools/symbols/debug_file.h"
 
+#include "formats/base/regular_file.h"
+
 #include <elfutils/libdwelf.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -113,11 +114,11 @@ static bool try_file(struct search *search, const char *path, bool linked)
 {
     struct stat status;
     const char *why = NULL;
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int file = regular_file_open(path, NULL);
     if (file < 0)
         return false;
     bool usable =
-        fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0 &&
+        fstat(file, &status) == 0 && status.st_size > 0 &&
         (status.st_ino != search->status.st_ino || status.st_dev != search->status.st_dev);
     if (usable)
         why = check(search, file, linked);

@@ -1,6 +1,6 @@
 #!/bin/bash
 # `bustap cache` agrees with the slow simulator on a synthetic trace of four processors and on a real
-# one, from raw records and from captures, in one thread and in two.
+# one, from raw records and from captures, in one thread and in two, with the optimum not known, counted and estimated.
 set -eu -o pipefail
 PATH="$BUILD/tests/e2e:$PATH"
 
@@ -135,35 +135,107 @@ ways = full
 replacement = lfu
 END
 
-# columns: the cells of a report as CSV that slow_cache_report has: no ratios, no kinds by the caches' own policies
+# prefetchers NAME KIND: a hierarchy with a prefetcher of this kind in each of its caches
+prefetchers() {
+    cat >"configurations/$1" <<END
+[level 1]
+size = 4K
+ways = 2
+split = yes
+prefetcher = $2
+[instruction 1]
+page = none
+[data 1]
+degree = 3
+distance = 2
+prefetch-latency = 6
+[level 2]
+size = 32K
+ways = 4
+replacement = srrip
+prefetcher = $2
+degree = 2
+page = 8K
+prefetch-latency = 1
+END
+}
+for kind in next stride stream markov; do
+    prefetchers "$kind" "$kind"
+done
+prefetchers coherent_stream stream
+sed -i -e '1i [hierarchy]\ncoherence = moesi\nclassify = yes' configurations/coherent_stream
+cat >configurations/some_prefetchers <<'END'
+[hierarchy]
+coherence = mesi
+[level 1]
+size = 4K
+ways = 4
+split = yes
+[instruction 1]
+prefetcher = next
+[data 1]
+prefetch = miss
+[level 2]
+size = 64K
+ways = 1
+hash = xor
+[level 3]
+size = 192K
+ways = 12
+prefetcher = stride
+distance = 4
+END
+
+# columns: the cells of a report as CSV that slow_cache_report has: no miss ratios, no kinds by the caches' own policies
 columns() {
     awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) left_out[i] = $i ~ /^(miss_ratio|own_capacity|own_conflict)$/; next }
         { line = $1; for (i = 2; i <= NF; i++) if (!left_out[i]) line = line OFS $i; print line }'
 }
 
-# said OPTION... TRACE: the report without ratios, in the format of slow_cache_report
+# said OPTION... TRACE: the report without miss ratios, in the format of slow_cache_report
 said() {
-    bustap cache --no-optimum "$@" --csv | columns
+    bustap cache "$@" --csv | columns
     bustap cache "$@" --json --lines 1000000 >said.json
     jq -r '.memory[] | "memory,\(.kind),\(.references),\(.bytes),\(.uncached),\(.write_combining)"' said.json
     jq -r '.lines // [] | .[] | "line,\(.address),\(.invalidations),\(.interventions),\(.upgrades)," +
         "\(.snoop_write_backs),\(.true_sharing),\(.false_sharing)"' said.json
 }
 
+# json_prefetchers: the use of prefetches in said.json, in the order of prefetchers_wanted
+json_prefetchers() {
+    jq -r '.traffic[] | select(.prefetch_accuracy != null) | [.level, .cache, .processor, .prefetch_covered,
+        .prefetch_late, .prefetch_useless, .prefetched_bytes, .prefetch_accuracy, .prefetch_coverage] | @csv' said.json |
+        tr -d '"' | sort
+}
+
+# prefetchers_wanted REPORT: the use of prefetches of each cache that prefetches
+prefetchers_wanted() {
+    grep -e '^[1-4],' "$1" | awk -F, -v OFS=, '$4 == "all" && $(NF - 1) != "" {
+        print $1, $2, $3, $(NF - 5), $(NF - 4), $(NF - 3), $(NF - 2), $(NF - 1), $NF }' | sort
+}
+
 # compare TRACE OPERAND...: the operands contain the trace
 compare() {
-    local trace=$1 configuration name
+    local trace=$1 configuration name optimum wanted
     shift
     for configuration in configurations/*; do
         name=${configuration#*/}
-        slow_cache_report "$configuration" "$trace" | sort >wanted.txt
-        [ "$(wc -l <wanted.txt)" -ge 6 ] || { cat wanted.txt; exit 1; }
-        said --config "$configuration" "$@" | sort >got.txt
-        diff wanted.txt got.txt || { echo "$name differs for $*"; exit 1; }
+        for optimum in count:--optimum estimate: none:--no-optimum; do
+            wanted=$trace.$name.${optimum%:*} # of the same trace in another file, too
+            [ -e "$wanted" ] || slow_cache_report "${optimum%:*}" "$configuration" "$trace" | sort >"$wanted"
+            [ "$(wc -l <"$wanted")" -ge 6 ] || { cat "$wanted"; exit 1; }
+            said --config "$configuration" ${optimum#*:} "$@" | sort >got.txt
+            diff "$wanted" got.txt || { echo "$name differs for $*, optimum: ${optimum%:*}"; exit 1; }
+        done
+        if grep -q prefetcher "$configuration"; then
+            prefetchers_wanted "$wanted" >use.txt
+            [ -s use.txt ] || { echo "$name prefetches nothing in $*"; exit 1; }
+            diff use.txt <(json_prefetchers) || { echo "$name differs as JSON for $*"; exit 1; }
+        fi
         case $name in
         default | small | exclusive | read | none)
             bustap cache --no-optimum --config "$configuration" -j 2 "$@" --csv | columns >threads.txt
-            diff <(sort threads.txt) <(grep -v -e '^memory' -e '^line' wanted.txt) ||
+            diff <(sort threads.txt) <(grep -v -e '^memory' -e '^line' "$wanted") ||
                 { echo "$name differs for $* in two threads"; exit 1; }
             ;;
         esac

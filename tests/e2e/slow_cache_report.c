@@ -1,14 +1,15 @@
 /*
  * Simulates a raw BYU trace with the slow simulator (tests/support/slow_cache.h) and prints the
- * report of `bustap cache` without ratios: the rows of --csv, then those of memory and shared
+ * report of `bustap cache` without miss ratios: the rows of --csv, then those of memory and shared
  * lines.
  *
- * usage: slow_cache_report CONFIGURATION TRACE
+ * usage: slow_cache_report none|count|estimate CONFIGURATION TRACE     the first: the optimum
  */
 #include "tests/support/slow_cache.h"
 #include "tools/cache/cache_settings_text.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,11 +50,128 @@ static void put_kinds(const struct cache_counters *counters, unsigned first, uns
     put_numbers(sums, 10);
 }
 
-/* Columns that only hierarchies with SHiP have. */
-static unsigned signature_columns;
+/* Columns that only some hierarchies have. */
+struct columns {
+    bool signatures, prefetchers, optimum, estimate;
+};
 
-static void put_cache(const struct cache_level *level, unsigned number, unsigned side,
-                      int processor, const struct cache_counters *counters)
+static uint64_t sets_of(const struct cache_settings *cache)
+{
+    return cache->ways == 0 ? 1 : cache->size / cache->line / cache->ways;
+}
+
+static bool has_estimate(const struct cache_settings *cache)
+{
+    return sets_of(cache) >= 64;
+}
+
+static struct columns columns_of(const struct hierarchy_settings *settings)
+{
+    struct columns columns = {.optimum = settings->optimum};
+    for (unsigned number = 0; number < settings->level_count; number++)
+        for (unsigned side = 0; side < sides(&settings->levels[number]); side++) {
+            const struct cache_settings *cache = &settings->levels[number].sides[side];
+            columns.signatures |= cache->replacement == CACHE_SHIP;
+            columns.prefetchers |= cache->prefetcher != CACHE_NO_PREFETCHER;
+            columns.estimate |= settings->optimum_sample && has_estimate(cache);
+        }
+    return columns;
+}
+
+/* doc/cache-model.md, "Its estimate", of kinds first to last together. */
+static void put_estimate(const struct cache_settings *cache, const struct cache_counters *counters,
+                         unsigned first, unsigned last)
+{
+    const double sets = (double)sets_of(cache);
+    const double sample = 8 * fmax(1, floor(sets / 256));
+    double o[8] = {0}, m[8] = {0}, optimum = 0, misses = 0, lines = 0, references = 0, squares = 0;
+    for (unsigned kind = first; kind <= last; kind++) {
+        lines += (double)counters->line_misses[kind];
+        references += (double)counters->references[kind];
+        for (unsigned group = 0; group < 8; group++) {
+            o[group] += (double)counters->sample_optimum[group][kind];
+            m[group] += (double)counters->sample_misses[group][kind];
+        }
+    }
+    for (unsigned group = 0; group < 8; group++) {
+        optimum += o[group];
+        misses += m[group];
+    }
+    if (!has_estimate(cache) || (misses == 0 && lines > 0)) {
+        printf(",,,");
+        return;
+    }
+    const double share = misses > 0 ? optimum / misses : 0;
+    for (unsigned group = 0; group < 8; group++)
+        squares += pow(o[group] - m[group] * share, 2);
+    double half = misses > 0 ? 2.365 * sqrt((1 - sample / sets) * 8 / 7 * squares) / misses : 0;
+    if (misses > 0 && optimum == misses)
+        half = 3 / sample;
+    printf(",%.0f", floor(lines * share + 0.5));
+    if (references > 0)
+        printf(",%g,%g", lines * share / references, half * lines / references);
+    else
+        printf(",,");
+}
+
+static void put_optimum(const struct columns *columns, const struct cache_settings *cache,
+                        const struct cache_counters *counters, unsigned first, unsigned last)
+{
+    uint64_t references = 0, optimum = 0;
+    for (unsigned kind = first; kind <= last; kind++) {
+        references += counters->references[kind];
+        optimum += counters->optimum_misses[kind];
+    }
+    if (columns->estimate)
+        put_estimate(cache, counters, first, last);
+    if (!columns->optimum)
+        return;
+    printf(",%" PRIu64 ",", optimum);
+    if (references > 0)
+        printf("%g", (double)optimum / (double)references);
+}
+
+static uint64_t sum(const uint64_t counts[REFERENCE_KINDS])
+{
+    return counts[0] + counts[1] + counts[2];
+}
+
+static void put_ratio(uint64_t count, uint64_t all)
+{
+    if (all > 0)
+        printf(",%g", (double)count / (double)all);
+    else
+        printf(",");
+}
+
+/* The use of prefetches, the bytes of these, their accuracy and coverage. */
+static void put_prefetcher(const struct cache_settings *cache,
+                           const struct cache_counters *counters)
+{
+    const uint64_t used = counters->prefetch_covered + counters->prefetch_late;
+    if (cache->prefetcher == CACHE_NO_PREFETCHER) {
+        printf(",0,0,0,0,,");
+        return;
+    }
+    const uint64_t numbers[] = {counters->prefetch_covered, counters->prefetch_late,
+                                counters->prefetch_useless,
+                                sum(counters->prefetch_misses) * cache->line};
+    put_numbers(numbers, 4);
+    put_ratio(used, sum(counters->prefetch_misses));
+    put_ratio(used, used + sum(counters->misses));
+}
+
+/* A row of kinds first to last. */
+static void put_row(const struct columns *columns, const struct cache_level *level, unsigned side,
+                    const struct cache_counters *counters, unsigned first, unsigned last)
+{
+    put_kinds(counters, first, last);
+    put_optimum(columns, &level->sides[side], counters, first, last);
+}
+
+static void put_cache(const struct columns *columns, const struct cache_level *level,
+                      unsigned number, unsigned side, int processor,
+                      const struct cache_counters *counters)
 {
     const uint64_t signatures[] = {counters->signed_by_instruction, counters->signed_by_region};
     const uint64_t others[] = {counters->fills,
@@ -74,6 +192,8 @@ static void put_cache(const struct cache_level *level, unsigned number, unsigned
                                counters->clean_interventions,
                                counters->intervention_bytes,
                                counters->clean_intervention_bytes};
+    const size_t empty = sizeof others / sizeof *others + (columns->signatures ? 2 : 0) +
+                         (columns->prefetchers ? 6 : 0);
     unsigned first = level->split && side == CACHE_DATA ? REFERENCE_READ : REFERENCE_FETCH;
     unsigned last = level->split && side == CACHE_INSTRUCTION ? REFERENCE_FETCH : REFERENCE_WRITE;
     for (unsigned kind = first; kind <= last; kind++) {
@@ -81,21 +201,23 @@ static void put_cache(const struct cache_level *level, unsigned number, unsigned
             continue;
         put_name(level, number, side, processor);
         printf(",%s", reference_kind_name((enum reference_kind)kind));
-        put_kinds(counters, kind, kind);
-        for (size_t i = 0; i < sizeof others / sizeof *others + signature_columns; i++)
+        put_row(columns, level, side, counters, kind, kind);
+        for (size_t i = 0; i < empty; i++)
             printf(",");
         printf("\n");
     }
     put_name(level, number, side, processor);
     printf(",all");
-    put_kinds(counters, first, last);
+    put_row(columns, level, side, counters, first, last);
     put_numbers(others, sizeof others / sizeof *others);
-    put_numbers(signatures, signature_columns);
+    put_numbers(signatures, columns->signatures ? 2 : 0);
+    if (columns->prefetchers)
+        put_prefetcher(&level->sides[side], counters);
     printf("\n");
 }
 
-static void put_side(const struct slow_cache *cache, const struct cache_level *level,
-                     unsigned number, unsigned side)
+static void put_side(const struct slow_cache *cache, const struct columns *columns,
+                     const struct cache_level *level, unsigned number, unsigned side)
 {
     struct cache_counters sum = {.split = 0};
     unsigned processors = 0;
@@ -107,12 +229,12 @@ static void put_side(const struct slow_cache *cache, const struct cache_level *l
             cache_counters_add(&sum, &own);
     }
     if (level->shared || processors > 1)
-        put_cache(level, number, side, -1, &sum);
+        put_cache(columns, level, number, side, -1, &sum);
     for (unsigned i = 0; !level->shared && i < CACHE_PROCESSORS; i++) {
         struct cache_counters own =
             slow_cache_cache_counters(cache, number, (uint8_t)i, (enum cache_side)side);
         if (slow_cache_has_processor(cache, (uint8_t)i))
-            put_cache(level, number, side, (int)i, &own);
+            put_cache(columns, level, number, side, (int)i, &own);
     }
 }
 
@@ -121,13 +243,10 @@ static void put_all(const struct slow_cache *cache, const struct hierarchy_setti
     struct hierarchy_counters counters;
     struct cache_line_counters *lines;
     size_t count;
+    const struct columns columns = columns_of(settings);
     for (unsigned number = 0; number < settings->level_count; number++)
         for (unsigned side = 0; side < sides(&settings->levels[number]); side++)
-            if (settings->levels[number].sides[side].replacement == CACHE_SHIP)
-                signature_columns = 2;
-    for (unsigned number = 0; number < settings->level_count; number++)
-        for (unsigned side = 0; side < sides(&settings->levels[number]); side++)
-            put_side(cache, &settings->levels[number], number, side);
+            put_side(cache, &columns, &settings->levels[number], number, side);
     slow_cache_counters(cache, &counters);
     for (unsigned kind = 0; kind < REFERENCE_KINDS; kind++)
         printf("memory,%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
@@ -165,16 +284,18 @@ int main(int argc, char **argv)
     struct settings_text text;
     struct bt_error error;
     settings_text_begin(&text);
-    if (argc != 3 || settings_file_read(&text, argv[1], &error) < 0 ||
+    if (argc != 4 || settings_file_read(&text, argv[2], &error) < 0 ||
         settings_text_end(&text, &error) < 0) {
         fprintf(stderr, "slow_cache_report: %s\n",
-                argc == 3 ? error.message : "CONFIGURATION TRACE");
+                argc == 4 ? error.message : "none|count|estimate CONFIGURATION TRACE");
         return EXIT_FAILURE;
     }
+    text.settings.optimum = strcmp(argv[1], "count") == 0;
+    text.settings.optimum_sample = strcmp(argv[1], "estimate") == 0;
     struct slow_cache *cache = slow_cache_new(&text.settings);
     if (!cache)
         return EXIT_FAILURE;
-    int status = simulate(cache, argv[2]);
+    int status = simulate(cache, argv[3]);
     put_all(cache, &text.settings);
     if (slow_cache_broken(cache)) {
         fprintf(stderr, "slow_cache_report: %s\n", slow_cache_broken(cache));

@@ -357,7 +357,7 @@ static void csv_row(void *argument, size_t shown, struct table_cell *cells)
     if (has_prefetchers(tables))
         end = put_prefetcher(tables, row, cells, end);
     for (size_t at = first; at < end; at++)
-        cells[at].none = number % KINDS_AND_ALL != REFERENCE_KINDS;
+        cells[at].none = cells[at].none || number % KINDS_AND_ALL != REFERENCE_KINDS;
 }
 
 static void memory_row(void *argument, size_t kind, struct table_cell *cells)

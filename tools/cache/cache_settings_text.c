@@ -180,6 +180,10 @@ static int set_cache(struct cache_settings *cache, const char *key, const char *
         number = find_or_fail(hashes, value, "none or xor", error);
         cache->hash = number >= 0 ? (enum cache_hash)number : CACHE_HASH_NONE;
     } else if (strcmp(key, "prefetch") == 0) {
+        if (find(prefetches, value) < 0 && find(prefetchers, value) >= 0)
+            return bt_fail(error, BT_USAGE,
+                           "can be none, miss, always or tagged; %s is a prefetcher: prefetcher=%s",
+                           value, value);
         number = find_or_fail(prefetches, value, "none, miss, always or tagged", error);
         cache->prefetch = number >= 0 ? (enum cache_prefetch)number : CACHE_NO_PREFETCH;
     } else if (strcmp(key, "prefetcher") == 0) {

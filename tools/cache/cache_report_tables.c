@@ -445,6 +445,18 @@ void cache_report_table_hide_empty(struct cache_report_table *made,
     cache_report_table_hide_zeros(made, kept);
 }
 
+/* Makes a table of the first columns of made->columns. */
+static void set_table(struct cache_report_table *made, struct cache_report_tables *tables,
+                      size_t columns, size_t rows,
+                      void (*row)(void *argument, size_t row, struct table_cell *cells))
+{
+    made->table = (struct table){.columns = made->columns,
+                                 .column_count = columns,
+                                 .rows = rows,
+                                 .row = row,
+                                 .argument = tables};
+}
+
 static void miss_table(struct cache_report_table *made, struct cache_report_tables *tables)
 {
     size_t at = NAME_COLUMNS;
@@ -456,11 +468,7 @@ static void miss_table(struct cache_report_table *made, struct cache_report_tabl
     at = add_columns(made->columns, at, by_kind, COUNT(by_kind));
     at = add_columns(made->columns, at, by_own_kind, own_columns(tables));
     at += optimum_bound_columns(&tables->report->results->settings, made->columns + at);
-    made->table = (struct table){.columns = made->columns,
-                                 .column_count = at,
-                                 .rows = tables->shown_count,
-                                 .row = miss_row,
-                                 .argument = tables};
+    set_table(made, tables, at, tables->shown_count, miss_row);
 }
 
 void cache_report_table_csv(struct cache_report_table *made, struct cache_report_tables *tables)
@@ -494,8 +502,17 @@ static void line_table_columns(struct table_column *columns)
     memcpy(columns, all, sizeof all);
 }
 
-bool cache_report_table_make(struct cache_report_table *made, struct cache_report_tables *tables,
-                             enum cache_report_table_number number)
+static void traffic_table(struct cache_report_table *made, struct cache_report_tables *tables)
+{
+    size_t at = add_columns(made->columns, NAME_COLUMNS, by_cache, COUNT(by_cache));
+    if (has_signatures(tables))
+        at = add_columns(made->columns, at, by_signature, COUNT(by_signature));
+    if (has_prefetchers(tables))
+        at = add_prefetcher_columns(made->columns, at);
+    set_table(made, tables, at, tables->row_count, traffic_row);
+}
+
+static void memory_table(struct cache_report_table *made, struct cache_report_tables *tables)
 {
     static const struct table_column memory[] = {
         {"MEMORY", "kind", TABLE_TEXT},
@@ -503,49 +520,34 @@ bool cache_report_table_make(struct cache_report_table *made, struct cache_repor
         {"BYTES", "bytes", TABLE_COUNT},
         {"UNCACHED", "uncached", TABLE_COUNT},
         {"WRITE COMBINING", "write_combining", TABLE_COUNT}};
+    memcpy(made->columns, memory, sizeof memory);
+    set_table(made, tables, COUNT(memory), REFERENCE_KINDS, memory_row);
+}
+
+bool cache_report_table_make(struct cache_report_table *made, struct cache_report_tables *tables,
+                             enum cache_report_table_number number)
+{
     const struct cache_report *report = tables->report;
-    size_t at = NAME_COLUMNS;
+    const size_t lines = report->results->line_count;
     name_columns(made->columns);
     switch (number) {
     case CACHE_REPORT_MISSES:
         miss_table(made, tables);
         return true;
     case CACHE_REPORT_TRAFFIC:
-        at = add_columns(made->columns, at, by_cache, COUNT(by_cache));
-        if (has_signatures(tables))
-            at = add_columns(made->columns, at, by_signature, COUNT(by_signature));
-        if (has_prefetchers(tables))
-            at = add_prefetcher_columns(made->columns, at);
-        made->table = (struct table){.columns = made->columns,
-                                     .column_count = at,
-                                     .rows = tables->row_count,
-                                     .row = traffic_row,
-                                     .argument = tables};
+        traffic_table(made, tables);
         return true;
     case CACHE_REPORT_COHERENCE:
-        at = add_columns(made->columns, at, by_agent, COUNT(by_agent));
-        made->table = (struct table){.columns = made->columns,
-                                     .column_count = at,
-                                     .rows = tables->agent_count,
-                                     .row = agent_row,
-                                     .argument = tables};
+        set_table(made, tables, add_columns(made->columns, NAME_COLUMNS, by_agent, COUNT(by_agent)),
+                  tables->agent_count, agent_row);
         return report->results->settings.coherence != CACHE_INCOHERENT;
     case CACHE_REPORT_MEMORY:
-        memcpy(made->columns, memory, sizeof memory);
-        made->table = (struct table){.columns = made->columns,
-                                     .column_count = COUNT(memory),
-                                     .rows = REFERENCE_KINDS,
-                                     .row = memory_row,
-                                     .argument = tables};
+        memory_table(made, tables);
         return true;
     default:
         line_table_columns(made->columns);
-        at = report->results->line_count;
-        made->table = (struct table){.columns = made->columns,
-                                     .column_count = LINES_COLUMNS,
-                                     .rows = at < report->lines ? at : report->lines,
-                                     .row = line_row,
-                                     .argument = tables};
+        set_table(made, tables, LINES_COLUMNS, lines < report->lines ? lines : report->lines,
+                  line_row);
         return made->table.rows > 0;
     }
 }

@@ -22,7 +22,7 @@
 /* What is merged, and room for what becomes of it. */
 struct scene {
     char folder[FOLDER_PATH_BYTES];
-    char names[PATHS][FOLDER_PATH_BYTES + 32];
+    char names[PATHS][FOLDER_PATH_BYTES + 48];
     char *paths[PATHS];
     int count;
     int first_path[INPUTS];
@@ -122,7 +122,7 @@ static void merge_slowly(struct scene *scene, uint64_t later)
 
 static void make_scene(struct scene *scene, uint64_t seed)
 {
-    char prefix[FOLDER_PATH_BYTES + 8];
+    char prefix[FOLDER_PATH_BYTES + 16];
     uint64_t random = random_seed(seed);
     scene->inputs = 2 + (int)random_below(&random, INPUTS - 1);
     scene->count = 0;

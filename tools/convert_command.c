@@ -7,8 +7,7 @@
 #include "tools/convert_limits.h"
 #include "tools/input/record_input.h"
 #include "tools/symbols/champsim_code.h"
-#include "tools/symbols/image_list.h"
-#include "tools/symbols/image_times.h"
+#include "tools/symbols/module_lists.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +22,6 @@ struct convert_settings {
     struct foreign_options options;
     bool time_unit_given;
     bool quiet;
-    struct images *images;              /* those of --image so far */
     struct record_input_settings input; /* how the input is read */
 };
 
@@ -57,14 +55,6 @@ static int take_time_unit(void *settings, const char *argument, struct bt_error 
                    argument);
 }
 
-static int take_image(void *settings, const char *argument, struct bt_error *error)
-{
-    struct convert_settings *convert = settings;
-    const int result = images_add(convert->images, argument, error);
-    return result < 0 ? result
-                      : module_settings_take_image(&convert->input.modules, argument, error);
-}
-
 static const struct option_row convert_options[] = {
     {OPTION_TEXT, 't', "to", "FORMAT " TRACE_FORMAT_NAMES,
      "format of OUT (default: by the name of OUT)", offsetof(struct convert_settings, to), NULL},
@@ -85,10 +75,11 @@ static const struct option_row convert_options[] = {
     {OPTION_CALL, 0, "time-unit", "UNIT s ms us ns tick",
      "libCacheSim: s, ms, us, ns or tick (default: s; tick without a clock)", 0, take_time_unit},
     {OPTION_CALL, 0, "image", "ELF[@LOAD]",
-     "champsim: a program that was executed, and its load address: registers and branches", 0,
-     take_image},
-    {OPTION_TEXT, 0, "modules", "FILE", "champsim: the images that bustap exec --modules listed",
-     offsetof(struct convert_settings, input.modules.list), NULL},
+     "champsim: a program that was executed, and its load address: registers and branches",
+     offsetof(struct convert_settings, input.modules), module_settings_take_image},
+    {OPTION_CALL, 0, "modules", "FILE",
+     "the same for the programs that bustap exec has listed (default: its list beside IN)",
+     offsetof(struct convert_settings, input.modules), module_settings_take_list},
     {OPTION_FLAG, 'q', "quiet", NULL, "do not report what OUT cannot hold",
      offsetof(struct convert_settings, quiet), NULL},
     {OPTION_FLAG, 0, "wrap", NULL, "use the low 32 bits of addresses above 4 GiB in IN",
@@ -202,6 +193,33 @@ static int transfer_all(struct conversion *conversion, struct bt_error *error)
     return result;
 }
 
+/* The programs whose code was fetched. */
+struct known_code {
+    struct module_lists *lists;
+    struct champsim_code *code;
+};
+
+/* Reads the code that the options name, or else the lists beside the inputs. A list there that
+ * cannot be read is reported, because nobody asked for it. */
+static int take_code(struct known_code *known, struct convert_settings *settings,
+                     const struct input_paths *paths, struct bt_error *error)
+{
+    const struct module_captures captures = {paths->paths, paths->count};
+    const int result = module_lists_new(&known->lists, &settings->input.modules, &captures, error);
+    if (result < 0 && !module_settings_given(&settings->input.modules) && result != BT_MEMORY) {
+        if (!settings->quiet)
+            fprintf(stderr, "bustap: the list is not used: %s\n", error->message);
+        return 0;
+    }
+    if (result < 0 || module_lists_count(known->lists) == 0)
+        return result;
+    known->code = champsim_code_new(known->lists, error);
+    if (!known->code)
+        return error->code;
+    settings->options.code = champsim_code_foreign(known->code);
+    return 0;
+}
+
 /* The exit status. */
 static int convert(struct conversion *conversion, const struct input_paths *paths)
 {
@@ -233,6 +251,7 @@ static int convert(struct conversion *conversion, const struct input_paths *path
 static int convert_checked(struct invocation *call, struct convert_settings *settings)
 {
     struct conversion conversion = {.settings = settings};
+    struct known_code known = {.lists = NULL};
     struct bt_error error;
     if (!settings->output)
         return command_usage(call, "where the trace goes to is not said: -o OUT");
@@ -240,52 +259,27 @@ static int convert_checked(struct invocation *call, struct convert_settings *set
         take_object_size(settings, &error) < 0 ||
         (settings->from && !trace_format_find(settings->from, &error)))
         return command_usage(call, "%s", error.message);
-    if (settings->options.code && conversion.format->encoder != &champsim_encoder &&
-        !settings->input.filter)
+    const bool with_code = conversion.format->encoder == &champsim_encoder;
+    if (module_settings_given(&settings->input.modules) && !with_code && !settings->input.filter)
         return command_usage(call, "--image and --modules are for champsim: %s holds no registers",
                              conversion.format->name);
     if (settings->options.sizes && !(conversion.format->choices & TRACE_FORMAT_SIZES))
         return command_usage(call, "--sizes is for din: %s has one form", conversion.format->name);
     struct input_paths paths;
     input_paths_take(&paths, call->count, call->arguments);
-    return convert(&conversion, &paths);
-}
-
-/* Reads the code that the options name. */
-static int take_code(struct convert_settings *settings, struct champsim_code **code,
-                     struct bt_error *error)
-{
-    const char *list = settings->input.modules.list;
-    int result = list ? image_list_read(settings->images, list, error) : 0;
-    if (result == 0 && images_count(settings->images) > 0)
-        result = images_separate(settings->images, error);
-    if (result < 0 || images_count(settings->images) == 0)
-        return result;
-    *code = champsim_code_new(settings->images, error);
-    if (!*code)
-        return error->code;
-    settings->options.code = champsim_code_foreign(*code);
-    return 0;
+    const int status = with_code && take_code(&known, settings, &paths, &error) < 0
+                           ? command_failure(&error)
+                           : convert(&conversion, &paths);
+    champsim_code_free(known.code);
+    module_lists_free(known.lists);
+    return status;
 }
 
 static int convert_main(struct invocation *call)
 {
-    struct convert_settings settings = {.object_size = 64, .images = images_new(NULL)};
-    struct champsim_code *code = NULL;
-    struct bt_error error;
+    struct convert_settings settings = {.object_size = 64};
     int status;
-    if (!settings.images)
-        return command_no_memory();
-    images_allow_times(settings.images);
-    if (command_options(call, &settings, &status)) {
-        if (take_code(&settings, &code, &error) < 0)
-            status = command_failure(&error);
-        else
-            status = convert_checked(call, &settings);
-    }
-    champsim_code_free(code);
-    images_free(settings.images);
-    return status;
+    return command_options(call, &settings, &status) ? convert_checked(call, &settings) : status;
 }
 
 const struct command convert_command = {

@@ -1,5 +1,7 @@
 #include "tools/convert_limits.h"
 
+#include "formats/foreign/champsim.h"
+
 #include <string.h>
 
 /* A line about each content that is lost. */
@@ -46,10 +48,15 @@ static bool sizes_differ(const struct batch *batch)
     return false;
 }
 
+static bool is_of_program(const struct capture_info *info)
+{
+    return info && strcmp(info->bus, CAPTURE_BUS_PROGRAM) == 0;
+}
+
 /* What the input holds. */
 static unsigned contents(unsigned held, const struct batch *first, const struct capture_info *info)
 {
-    bool program = info && strcmp(info->bus, CAPTURE_BUS_PROGRAM) == 0;
+    bool program = is_of_program(info);
     if (info && capture_info_has_id(info))
         held |= TRACE_FORMAT_CAPTURE;
     if (program) /* only fetches, reads and writes of one attribute */
@@ -90,6 +97,9 @@ void convert_limits_print(const struct trace_format *format, const struct foreig
             continue;
         fprintf(out, "bustap: %s %s\n", format->name, sentence_of(i, format));
     }
+    if (format->encoder == &champsim_encoder && !options->code && is_of_program(info))
+        fprintf(out, "bustap: champsim gets no registers, and conditional branches only, because "
+                     "the programs are not known: --modules or --image\n");
 }
 
 /* --- the table --- */

@@ -18,6 +18,9 @@ for program in branches switches; do
     # the same from single images
     bustap convert -q $(sed 's/^/--image /' $program.modules) --to champsim -o - ${program}_*.byu.gz |
         cmp - $program.champsim
+    # and from the list beside the capture, without an option
+    bustap convert --to champsim -o - ${program}_*.byu.gz 2>messages | cmp - $program.champsim
+    ! grep "not known\|without registers" messages || exit 1
 done
 # nine repetitions of REP MOVSB and seven of REPE CMPSB are a record each
 grep -q "\brepetition=\(1[6-9]\|[2-9][0-9]\)" branches.counts
@@ -32,10 +35,21 @@ grep -q "\bindirect_call=[1-9]" counts
 # code in no image has no registers, which is counted
 bustap convert --image "$(head -n 1 branches.modules)" --to champsim -o part.champsim branches_*.byu.gz 2>messages
 grep -q "^bustap: instructions without registers, whose code is in no image: [1-9]" messages
-# without images, a branch is conditional
-bustap convert -q --to champsim -o bare.champsim branches_*.byu.gz
+# two captures of programs at the same addresses have both lists
+bustap convert -q --concatenate --to champsim -o both.champsim branches_*.byu.gz switches_*.byu.gz
+[ $(stat -c %s both.champsim) = $(($(stat -c %s branches.champsim) + $(stat -c %s switches.champsim))) ]
+cmp -n $(stat -c %s branches.champsim) both.champsim branches.champsim
+# without a list or images, a branch is conditional; a list that cannot be read is reported
+mkdir bare
+cp branches_*.byu.gz bare
+bustap convert --to champsim -o bare.champsim bare/branches_*.byu.gz 2>messages
+grep -q "^bustap: champsim gets no registers, and conditional branches only, " messages
 cmp -s bare.champsim branches.champsim && exit 1
 [ $? = 1 ] || exit 1
+echo "/nothing@0x1000000" >bare/branches.modules
+bustap convert --to champsim -o list.champsim bare/branches_*.byu.gz 2>messages
+grep -q "^bustap: the list is not used: bare/branches.modules: line 1: /nothing: " messages
+cmp list.champsim bare.champsim
 
 # what cannot be
 status=0

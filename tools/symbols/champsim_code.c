@@ -5,11 +5,12 @@
 
 #include <stdlib.h>
 
-#define SLOTS       16384u /* instructions kept, by address */
-#define VECTORS     64u    /* numbers of the first register of a kind */
-#define MASKS       96u
-#define FLOATS      104u
-#define OPERAND_MAX ZYDIS_MAX_OPERAND_COUNT
+#define SLOTS        16384u /* instructions kept, by address */
+#define SET_DISTANCE 5501u  /* slots between those of two sets for one address */
+#define VECTORS      64u    /* numbers of the first register of a kind */
+#define MASKS        96u
+#define FLOATS       104u
+#define OPERAND_MAX  ZYDIS_MAX_OPERAND_COUNT
 
 /* --- one instruction --- */
 
@@ -152,45 +153,57 @@ bool champsim_code_describe(struct champsim_instruction *instruction, unsigned b
 /* --- the instructions of images --- */
 
 struct slot {
-    uint32_t address; /* in the set of images, if used */
-    bool used;
-    bool valid; /* there is an instruction */
+    const struct images *images; /* NULL: not used */
+    uint32_t address;            /* in the images */
+    bool in_image;               /* they have code there */
+    bool valid;                  /* there is an instruction */
     struct champsim_instruction instruction;
 };
 
 struct champsim_code {
-    const struct images *images;
+    const struct module_lists *lists;
     struct foreign_code foreign;
     struct slot slots[SLOTS];
 };
 
+/* Decodes the instruction at an address of the images into a slot. */
+static void fill_slot(struct slot *slot, const struct images *images, uint32_t address)
+{
+    size_t size;
+    const uint8_t *bytes = images_code(images, address, &size);
+    const unsigned bits = bytes ? images_get(images, images_find(images, address))->bits : 0;
+    *slot = (struct slot){.images = images, .address = address, .in_image = bytes != NULL};
+    slot->valid =
+        bytes && decode(&slot->instruction, bits == 32 ? &images->decoder32 : &images->decoder64,
+                        bits, bytes, size, address);
+}
+
 static const struct champsim_instruction *find(void *context, uint64_t tick, uint32_t address)
 {
     struct champsim_code *code = context;
-    const struct images *images = code->images;
-    if (images_are_separate(images) && images_place(images, tick, &address, NULL) < 0)
-        return NULL;
-    struct slot *slot = &code->slots[address % SLOTS];
-    if (!slot->used || slot->address != address) {
-        size_t size;
-        const uint8_t *bytes = images_code(images, address, &size);
-        unsigned bits = bytes ? images_get(images, images_find(images, address))->bits : 0;
-        *slot = (struct slot){.address = address, .used = true};
-        slot->valid = bytes && decode(&slot->instruction,
-                                      bits == 32 ? &images->decoder32 : &images->decoder64, bits,
-                                      bytes, size, address);
+    for (size_t i = 0; i < module_lists_set_count(code->lists); i++) {
+        const struct images *images = module_lists_get_set(code->lists, i);
+        uint32_t place = address;
+        if (images_are_separate(images) && images_place(images, tick, &place, NULL) < 0)
+            continue;
+        /* sets have slots of their own, or an address would be decoded again for each fetch */
+        struct slot *slot = &code->slots[(place + i * SET_DISTANCE) % SLOTS];
+        if (slot->images != images || slot->address != place)
+            fill_slot(slot, images, place);
+        if (slot->in_image)
+            return slot->valid ? &slot->instruction : NULL;
     }
-    return slot->valid ? &slot->instruction : NULL;
+    return NULL;
 }
 
-struct champsim_code *champsim_code_new(const struct images *images, struct bt_error *error)
+struct champsim_code *champsim_code_new(const struct module_lists *lists, struct bt_error *error)
 {
     struct champsim_code *code = calloc(1, sizeof *code);
     if (!code) {
         bt_fail(error, BT_MEMORY, "no memory for decoded instructions");
         return NULL;
     }
-    code->images = images;
+    code->lists = lists;
     code->foreign = (struct foreign_code){.context = code, .find = find};
     return code;
 }

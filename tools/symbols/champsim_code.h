@@ -3,7 +3,7 @@
 #define TOOLS_SYMBOLS_CHAMPSIM_CODE_H
 
 #include "formats/foreign/champsim.h"
-#include "tools/symbols/image.h"
+#include "tools/symbols/module_lists.h"
 
 /*
  * Describes size bytes of code at an address; bits is 32 or 64. False: no valid instruction.
@@ -12,11 +12,11 @@
 bool champsim_code_describe(struct champsim_instruction *instruction, unsigned bits,
                             const uint8_t *code, size_t size, uint64_t address);
 
-/* Decoded instructions of images, which must outlive them. */
+/* Decoded instructions of the programs in lists, which must outlive them. */
 struct champsim_code;
 
 /* NULL and *error: no memory. */
-struct champsim_code *champsim_code_new(const struct images *images, struct bt_error *error);
+struct champsim_code *champsim_code_new(const struct module_lists *lists, struct bt_error *error);
 void champsim_code_free(struct champsim_code *code);
 
 /* For struct foreign_options; valid until champsim_code_free(). */

@@ -163,6 +163,16 @@ const struct image *module_lists_get(const struct module_lists *lists, size_t nu
     return lists->images[number];
 }
 
+size_t module_lists_set_count(const struct module_lists *lists)
+{
+    return lists->set_count;
+}
+
+const struct images *module_lists_get_set(const struct module_lists *lists, size_t number)
+{
+    return lists->sets[number];
+}
+
 void module_lists_print_refused(const struct module_lists *lists, FILE *out)
 {
     for (size_t i = 0; i < lists->set_count; i++)

@@ -54,6 +54,11 @@ void module_lists_free(struct module_lists *lists);
 size_t module_lists_count(const struct module_lists *lists);
 const struct image *module_lists_get(const struct module_lists *lists, size_t number);
 
+/* The sets of programs: that of the options --image or one for each list; the first counts where
+ * several have code at an address. */
+size_t module_lists_set_count(const struct module_lists *lists);
+const struct images *module_lists_get_set(const struct module_lists *lists, size_t number);
+
 /* Prints one line for each rejected debug file, with the reason. */
 void module_lists_print_refused(const struct module_lists *lists, FILE *out);
 

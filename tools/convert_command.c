@@ -295,4 +295,5 @@ const struct command convert_command = {
     .options = convert_options,
     .print_more = convert_limits_table,
     .run = convert_main,
-    .group = NULL};
+    .group = NULL,
+    .reads_captures = true};

@@ -255,4 +255,5 @@ const struct command dump_command = {
                "input is read.",
     .options = dump_options,
     .run = dump_main,
-    .group = NULL};
+    .group = NULL,
+    .reads_captures = true};

@@ -430,4 +430,5 @@ const struct command info_command = {
                "-, standard input is read.",
     .options = info_options,
     .run = info_main,
-    .group = NULL};
+    .group = NULL,
+    .reads_captures = true};

@@ -442,4 +442,5 @@ const struct command recover_command = {
                "changed.",
     .options = recover_options,
     .run = recover_main,
-    .group = NULL};
+    .group = NULL,
+    .reads_captures = true};

@@ -240,4 +240,5 @@ const struct command verify_command = {
                "record is counted as lost.",
     .options = verify_options,
     .run = verify_main,
-    .group = NULL};
+    .group = NULL,
+    .reads_captures = true};

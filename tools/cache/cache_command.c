@@ -644,4 +644,5 @@ const struct command cache_command = {
         "CAPTURE, or if it is -, standard input is read.",
     .options = cache_options,
     .run = cache_main,
-    .group = NULL};
+    .group = NULL,
+    .reads_captures = true};

@@ -1,6 +1,7 @@
 #include "tools/common/command.h"
 
 #include "formats/base/printable.h"
+#include "tools/common/module_list_text.h"
 #include "tools/common/wrap.h"
 
 #include <signal.h>
@@ -73,6 +74,13 @@ bool command_options(struct invocation *call, void *settings, int *status)
     }
     call->arguments += first;
     call->count -= first;
+    if (call->command->reads_captures && module_list_skip(&call->count, call->arguments) > 0) {
+        *status = command_usage(call,
+                                "%.400s is a list of modules (doc/modules-file.md), not a "
+                                "capture: give the captures that it is beside",
+                                call->arguments[0]);
+        return false;
+    }
     return true;
 }
 

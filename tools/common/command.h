@@ -36,13 +36,14 @@ struct NAMED_FIELDS command {
     void (*print_more)(FILE *out);       /* NULL, or prints what help shows after the options */
     int (*run)(struct invocation *call); /* returns the exit status */
     const struct command *const *group;  /* subcommands, terminated by NULL; or NULL */
+    bool reads_captures;                 /* operands are captures; lists of modules are skipped */
     bool takes_signals;                  /* the signals of a signal_guard stay blocked */
 };
 
 /*
  * Reads the options of a call into settings and leaves the operands in call->arguments[0] to
- * [call->count - 1]. Returns true to continue; false after printing help or an error, with the exit
- * status in *status.
+ * [call->count - 1], of reads_captures without lists of modules. Returns true to continue; false
+ * after printing help or an error, with the exit status in *status.
  */
 bool command_options(struct invocation *call, void *settings, int *status);
 

@@ -56,4 +56,5 @@ const struct command cut_command = {
                "FILE, or if it is -, standard input is read.",
     .options = cut_options,
     .run = cut_main,
-    .group = NULL};
+    .group = NULL,
+    .reads_captures = true};

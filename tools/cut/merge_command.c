@@ -116,4 +116,5 @@ const struct command merge_command = {
                "places. Captures of different clocks need --offset or --by-start.",
     .options = merge_options,
     .run = merge_main,
-    .group = NULL};
+    .group = NULL,
+    .reads_captures = true};

@@ -367,4 +367,5 @@ const struct command dcfg_build_command = {
                "captures are read twice, so standard input cannot be used.",
     .options = build_options,
     .run = build_main,
-    .group = NULL};
+    .group = NULL,
+    .reads_captures = true};

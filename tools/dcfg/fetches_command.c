@@ -289,4 +289,5 @@ const struct command dcfg_fetches_command = {
                "cache.",
     .options = fetches_options,
     .run = fetches_main,
-    .group = NULL};
+    .group = NULL,
+    .reads_captures = true};

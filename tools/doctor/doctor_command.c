@@ -219,4 +219,5 @@ const struct command doctor_command = {
                "impossible types, sizes and processors.",
     .options = doctor_options,
     .run = doctor_main,
-    .group = NULL};
+    .group = NULL,
+    .reads_captures = true};

@@ -229,4 +229,5 @@ const struct command mrc_command = {
                "LRU unless told otherwise. Without FILE, or if it is -, standard input is read.",
     .options = mrc_options,
     .run = mrc_main,
-    .group = NULL};
+    .group = NULL,
+    .reads_captures = true};

@@ -254,4 +254,5 @@ const struct command plot_command = {
                "pictures.",
     .options = plot_options,
     .run = plot_main,
-    .group = NULL};
+    .group = NULL,
+    .reads_captures = true};

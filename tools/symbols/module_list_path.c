@@ -1,5 +1,7 @@
 #include "tools/symbols/module_list_path.h"
 
+#include "tools/common/module_list_text.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -124,16 +126,9 @@ char *module_list_beside(const char *capture)
 bool module_list_may_write(const char *path)
 {
     struct stat status;
-    char line[PATH_MAX + 32] = "";
     if (lstat(path, &status) < 0)
         return errno == ENOENT;
-    FILE *file = S_ISREG(status.st_mode) ? fopen(path, "re") : NULL;
-    if (!file)
-        return false;
-    const bool ours = status.st_size == 0 ||
-                      (fgets(line, sizeof line, file) && line[0] == '/' && strstr(line, "@0x"));
-    fclose(file);
-    return ours;
+    return S_ISREG(status.st_mode) && (status.st_size == 0 || module_list_is(path));
 }
 
 /* --- setting lists aside --------------------------------------------------------------------- */

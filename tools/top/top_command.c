@@ -383,4 +383,5 @@ const struct command top_command = {
                "CAPTURE, or if it is -, standard input is read.",
     .options = top_options,
     .run = top_main,
-    .group = NULL};
+    .group = NULL,
+    .reads_captures = true};

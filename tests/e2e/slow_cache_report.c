@@ -131,11 +131,6 @@ static void put_optimum(const struct columns *columns, const struct cache_settin
         printf("%g", (double)optimum / (double)references);
 }
 
-static uint64_t sum(const uint64_t counts[REFERENCE_KINDS])
-{
-    return counts[0] + counts[1] + counts[2];
-}
-
 static void put_ratio(uint64_t count, uint64_t all)
 {
     if (all > 0)
@@ -155,10 +150,10 @@ static void put_prefetcher(const struct cache_settings *cache,
     }
     const uint64_t numbers[] = {counters->prefetch_covered, counters->prefetch_late,
                                 counters->prefetch_useless,
-                                sum(counters->prefetch_misses) * cache->line};
+                                reference_kinds_sum(counters->prefetch_misses) * cache->line};
     put_numbers(numbers, 4);
-    put_ratio(used, sum(counters->prefetch_misses));
-    put_ratio(used, used + sum(counters->misses));
+    put_ratio(used, reference_kinds_sum(counters->prefetch_misses));
+    put_ratio(used, used + reference_kinds_sum(counters->misses));
 }
 
 /* A row of kinds first to last. */

@@ -5,7 +5,6 @@
  *
  * usage: bench_cache [MILLION_RECORDS]     (8); SHARED has the real trace, where there is one
  */
-#include "formats/record/reference.h"
 #include "tests/support/folder.h"
 #include "tests/support/large_trace.h"
 #include "tests/support/measure.h"
@@ -227,22 +226,15 @@ static void sweeps(const struct work *work)
 int main(int argc, char **argv)
 {
     struct work work = {.count = (argc > 1 ? strtoul(argv[1], NULL, 10) : 8) * 1000000};
-    const char *shared = getenv("SHARED");
-    char path[4096] = "";
-    if (shared && *shared)
-        snprintf(path, sizeof path, "%s/data/pentium2.byu", shared);
-    work.records = malloc((work.count + 1) * sizeof *work.records);
-    bool real = work.records && work.count > 0 &&
-                large_trace_fill(work.records, work.count, *path ? path : NULL);
-    if (work.records && work.count > 0)
+    bool real = false;
+    work.records = large_trace_new(work.count, &work.references, &real);
+    if (work.records)
         work.yardstick = classic_rate(&work);
     if (work.yardstick <= 0) {
         fprintf(stderr, "bench_cache: cannot begin\n");
         free(work.records);
         return 3;
     }
-    for (size_t i = 0; i < work.count; i++)
-        work.references += reference_kind_of(work.records[i].type) != REFERENCE_NONE;
     printf("cache: %.0f million records, from %s; b2a's classic way %.2f million records/s\n",
            (double)work.count / 1e6, real ? "a Pentium II's bus" : "a generator",
            work.yardstick / 1e6);

@@ -5,7 +5,6 @@
  *
  * usage: bench_policies [MILLION_RECORDS]     (4); SHARED has the real trace, where there is one
  */
-#include "formats/record/reference.h"
 #include "tests/support/large_trace.h"
 #include "tests/support/measure.h"
 #include "tools/cache/study/simulation.h"
@@ -159,19 +158,12 @@ static void report(const struct work *work, const struct subject *subject)
 int main(int argc, char **argv)
 {
     struct work work = {.count = (argc > 1 ? strtoul(argv[1], NULL, 10) : 4) * 1000000};
-    const char *shared = getenv("SHARED");
-    char path[4096] = "";
-    if (shared && *shared)
-        snprintf(path, sizeof path, "%s/data/pentium2.byu", shared);
-    work.records = malloc((work.count + 1) * sizeof *work.records);
-    if (!work.records || work.count == 0) {
+    bool real = false;
+    work.records = large_trace_new(work.count, &work.references, &real);
+    if (!work.records) {
         fprintf(stderr, "bench_policies: cannot begin\n");
-        free(work.records);
         return 3;
     }
-    const bool real = large_trace_fill(work.records, work.count, *path ? path : NULL);
-    for (size_t i = 0; i < work.count; i++)
-        work.references += reference_kind_of(work.records[i].type) != REFERENCE_NONE;
     printf("policies: %.0f million records, from %s; split 2 x 16 KiB, 4 ways, above 1 MiB, 8 "
            "ways; medians of %d pairs\n",
            (double)work.count / 1e6, real ? "a Pentium II's bus" : "a generator", PAIRS);

@@ -1,5 +1,6 @@
 #include "tests/support/large_trace.h"
 
+#include "formats/record/reference.h"
 #include "tests/support/random.h"
 #include "tests/support/records.h"
 
@@ -59,4 +60,19 @@ bool large_trace_fill(struct record *records, size_t count, const char *path)
     }
     free(small);
     return from_file;
+}
+
+struct record *large_trace_new(size_t count, size_t *references, bool *real)
+{
+    const char *shared = getenv("SHARED");
+    char path[4096];
+    struct record *records = count > 0 ? malloc(count * sizeof *records) : NULL;
+    if (!records)
+        return NULL;
+    snprintf(path, sizeof path, "%s/data/pentium2.byu", shared ? shared : "");
+    *real = large_trace_fill(records, count, shared && *shared ? path : NULL);
+    *references = 0;
+    for (size_t i = 0; i < count; i++)
+        *references += reference_kind_of(records[i].type) != REFERENCE_NONE;
+    return records;
 }

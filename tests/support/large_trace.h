@@ -16,4 +16,11 @@
  */
 bool large_trace_fill(struct record *records, size_t count, const char *path);
 
+/*
+ * Makes count records of the Pentium II trace in the folder that $SHARED names, or, without it,
+ * such as large_trace_fill() makes. Counts those that refer to memory, and tells in *real whether
+ * it was the trace. NULL: count is 0, or no memory. The caller frees them.
+ */
+struct record *large_trace_new(size_t count, size_t *references, bool *real);
+
 #endif

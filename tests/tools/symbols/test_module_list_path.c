@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define LIST "/x@0x1000\n"
+
 static void make(const char *folder, const char *name, const char *text)
 {
     char path[1024];
@@ -40,10 +42,10 @@ static void test_names(void)
 {
     char folder[FOLDER_PATH_BYTES];
     folder_make(folder);
-    make(folder, "a.modules", "/x@0x1000\n");
-    make(folder, "a-p1.modules", "/x@0x1000\n");
-    make(folder, "a_b.modules", "/x@0x1000\n");
-    make(folder, "t-t5.modules", "/x@0x1000\n");
+    make(folder, "a.modules", LIST);
+    make(folder, "a-p1.modules", LIST);
+    make(folder, "a_b.modules", LIST);
+    make(folder, "t-t5.modules", LIST);
     CU_ASSERT(has(folder, "a", "a.modules"));
     CU_ASSERT(has(folder, "a_00001_20261126T042907Z.byu.gz", "a.modules"));
     CU_ASSERT(has(folder, "a_00001_20261126T042907Z.byu.gz.part", "a.modules"));
@@ -70,10 +72,10 @@ static void test_times(void)
 {
     char folder[FOLDER_PATH_BYTES];
     folder_make(folder);
-    make(folder, "a.modules", "/x@0x1000\n");
-    make(folder, "a_20260102T000000Z.modules", "/x@0x1000\n");
-    make(folder, "a_20260104T000000Z.modules", "/x@0x1000\n");
-    make(folder, "a_20260103T00000xZ.modules", "/x@0x1000\n");
+    make(folder, "a.modules", LIST);
+    make(folder, "a_20260102T000000Z.modules", LIST);
+    make(folder, "a_20260104T000000Z.modules", LIST);
+    make(folder, "a_20260103T00000xZ.modules", LIST);
     CU_ASSERT(has(folder, "a_00001_20260101T000000Z.byu.gz", "a_20260102T000000Z.modules"));
     CU_ASSERT(has(folder, "a_00009_20260101T235959Z.byu.gz", "a_20260102T000000Z.modules"));
     CU_ASSERT(has(folder, "a_00001_20260102T000000Z.byu.gz", "a_20260104T000000Z.modules"));
@@ -92,10 +94,10 @@ static void test_set_aside(void)
     folder_make(folder);
     snprintf(prefix, sizeof prefix, "%s/a", folder);
     CU_ASSERT_EQUAL(module_list_set_aside(prefix, &error), 0); /* no list */
-    make(folder, "a.modules", "/x@0x1000\n");
+    make(folder, "a.modules", LIST);
     make(folder, "a-p7.modules", "");
     make(folder, "a-p8.modules", "notes\n");
-    make(folder, "ab.modules", "/x@0x1000\n");
+    make(folder, "ab.modules", LIST);
     make(folder, "a_00001_20260101T000000Z.byu.gz", "");
     CU_ASSERT_EQUAL(module_list_set_aside(prefix, &error), 0);
     CU_ASSERT(!exists(folder, "a.modules"));

@@ -48,7 +48,7 @@ usage() {
     [ $status -eq 2 ] && grep -qF -e "$1" err || { cat err; exit 1; }
 }
 usage 'there is no program nonesuch in the folders of PATH' 'nonesuch -x'
-usage './note/x is no program' ./note/x
+usage './note/x is not an executable program' ./note/x
 usage 'the command is empty' ' '
 usage 'needs a prefix: a stream has no files' true -
 [ ! -e none ]

@@ -97,7 +97,8 @@ static int read_header(struct gunzip *gunzip, uint8_t byte)
 
 struct gunzip *gunzip_new(struct bt_error *error)
 {
-    struct gunzip *gunzip = malloc(sizeof *gunzip);
+    /* with incomplete codes, damaged data makes the library read what it has not written */
+    struct gunzip *gunzip = calloc(1, sizeof *gunzip);
     if (!gunzip) {
         bt_fail(error, BT_MEMORY, "no memory to decompress");
         return NULL;

@@ -13,7 +13,7 @@
 #define RECORDS_MAX (2 * CAPTURE_BLOCK_RECORDS)
 /* Handing over takes some microseconds; a thread decompresses 60 records in one. */
 #define RECORDS_MIN  2048u
-#define WINDOW_BYTES (256u << 10) /* of a member: the size of most */
+#define WINDOW_BYTES (256u << 10) /* no less than most members have */
 
 enum job_state { JOB_QUEUED, JOB_BUSY, JOB_DONE, JOB_FAILED };
 

@@ -40,7 +40,7 @@ struct trace_members {
     struct crc_trail trail;     /* of the bytes that a corrupt member claims */
     uint64_t wasted;            /* bytes of invalid members with a correct CRC */
     uint64_t examined;          /* bytes of members that were checked or decompressed */
-    unsigned threads;           /* that may decompress ahead */
+    unsigned threads;           /* number of threads that may decompress ahead */
     unsigned in_sequence;       /* data members read since the start or the last seek, up to 2 */
     struct decode_ahead *ahead; /* NULL: not begun, or not possible */
 };

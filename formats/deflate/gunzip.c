@@ -21,10 +21,10 @@ enum part { PART_FIXED, PART_EXTRA_SIZE, PART_EXTRA, PART_NAME, PART_COMMENT, PA
 struct gunzip {
     enum part part;
     uint8_t flags;
-    uint32_t read;  /* bytes of the part */
-    uint32_t value; /* of the last two */
+    uint32_t read;  /* number of bytes read of the part */
+    uint32_t value; /* the last two bytes read */
     uint32_t extra_bytes;
-    uint32_t crc; /* of the header's bytes so far */
+    uint32_t crc; /* CRC-32 of the header so far */
     struct inflate_state isal;
 };
 

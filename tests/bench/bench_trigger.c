@@ -2,7 +2,7 @@
  * What --trigger, --pre, --post, --stop-on and --ring cost: the host's pipeline with each, beside
  * the plain capture of the same records, in turns in the same run.
  *
- * usage: bench_trigger [ROUNDS]     (8: so often 8 million records are sent)
+ * usage: bench_trigger [ROUNDS]     (8; each round sends 8 million records)
  */
 #include "capture/capture.h"
 #include "tests/support/large_trace.h"

@@ -59,7 +59,8 @@ static void *read_all(void *context)
     return NULL;
 }
 
-/* Writes everything to a reader of at most so many bytes. Returns the result, with errno. */
+/* Writes everything to a reader that reads a limited number of bytes. Returns the result, with
+ * errno. */
 static int write_to(struct reader_end *reader, size_t most, useconds_t pause_us, size_t *done)
 {
     struct capture capture;

@@ -1,33 +1,25 @@
 #include "tools/cut/merge_header.h"
 
-#include <string.h>
+#include "formats/base/hash.h"
 
-/* FNV-1a. */
-static uint64_t hash(uint64_t value, const void *bytes, size_t size)
-{
-    const uint8_t *at = bytes;
-    for (size_t i = 0; i < size; i++)
-        value = (value ^ at[i]) * UINT64_C(0x100000001b3);
-    return value;
-}
+#include <string.h>
 
 /* The same inputs, merged in the same way, give the same id, so that merging is reproducible. Parts
  * of one capture that begin alike differ in their size. */
 static void make_id(uint8_t id[CAPTURE_ID_BYTES], const struct merge_input *inputs, size_t count)
 {
     uint64_t halves[2] = {UINT64_C(0xcbf29ce484222325), UINT64_C(0x84222325cbf29ce4)};
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        const struct capture_info *info = inputs[i].info;
+        const uint64_t numbers[] = {info->first_index, inputs[i].later, inputs[i].clock_hz,
+                                    inputs[i].bytes, inputs[i].processors};
         for (int half = 0; half < 2; half++) {
-            const struct capture_info *info = inputs[i].info;
             uint64_t *value = &halves[half];
-            *value = hash(*value, info->id, sizeof info->id);
-            *value = hash(*value, info->filter, strlen(info->filter) + 1);
-            *value = hash(*value, &info->first_index, sizeof info->first_index);
-            *value = hash(*value, &inputs[i].later, sizeof inputs[i].later);
-            *value = hash(*value, &inputs[i].clock_hz, sizeof inputs[i].clock_hz);
-            *value = hash(*value, &inputs[i].bytes, sizeof inputs[i].bytes);
-            *value = hash(*value, &inputs[i].processors, sizeof inputs[i].processors);
+            *value = hash_octets(*value, (const char *)info->id, sizeof info->id);
+            *value = hash_octets(*value, info->filter, strlen(info->filter) + 1);
+            *value = hash_octets(*value, (const char *)numbers, sizeof numbers);
         }
+    }
     memcpy(id, halves, CAPTURE_ID_BYTES);
 }
 

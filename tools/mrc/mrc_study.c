@@ -70,6 +70,7 @@ struct mrc_study *mrc_study_new(const struct mrc_study_settings *settings, uint6
         return NULL;
     }
     study->settings = *settings;
+    study->settings.sizes = NULL; /* the caller's, which simulated_new copies */
     study->leading = first_record == 0;
     study->record = first_record;
     study->first_window = UINT64_MAX;

@@ -17,7 +17,7 @@
 struct path_fixture {
     char folder[FOLDER_PATH_BYTES];
     char file[FOLDER_PATH_BYTES + 40];
-    char *path; /* of the environment before */
+    char *path; /* PATH before the test */
 };
 
 static void set_up(struct path_fixture *fixture, mode_t mode)

@@ -200,7 +200,7 @@ static void test_changed(void)
     mrc_study_free(study);
 }
 
-/* Of a sample: most confidence intervals hold the miss ratio of all lines. */
+/* Most confidence intervals of a sample contain the miss ratio of all lines. */
 static void test_sample(void)
 {
     static struct record records[MANY];

@@ -21,7 +21,8 @@ static struct mrc_study_settings get_settings(const uint8_t *data)
                                           .by_processor = data[3] & 1,
                                           .by_kind = data[3] & 2,
                                           .split = data[3] & 4,
-                                          .ticks = data[3] & 8};
+                                          .ticks = data[3] & 8,
+                                          .window_counts_max = 1u << 20};
     settings.sample = data[3] & 16 ? SAMPLE_ALL / (1u + data[4]) : SAMPLE_ALL;
     settings.window.unit = (enum window_unit)(data[5] % 3);
     settings.window.length = 1 + (uint64_t)bytes_get16(data + 6) * (data[5] & 64 ? 65537 : 1);

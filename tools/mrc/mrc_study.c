@@ -75,6 +75,8 @@ struct mrc_study *mrc_study_new(const struct mrc_study_settings *settings, uint6
     study->record = first_record;
     study->first_window = UINT64_MAX;
     study->buckets = mrc_study_buckets(settings);
+    study->window_counts_left =
+        settings->window_counts_max ? settings->window_counts_max : SERIES_WINDOW_COUNTS_MAX;
     study->line_shift = (unsigned)__builtin_ctz(settings->line_bytes);
     fill_tables(study);
     if (settings->sample_lines > 0)

@@ -11,6 +11,7 @@ struct mrc_study {
     bool leading;
     bool resolving;        /* the run holds pending references of later parts */
     uint64_t first_window; /* window of the first record of this part; UINT64_MAX: none yet */
+    size_t window_counts_left; /* see series_new */
     uint64_t window;       /* the current window; 0 without windows */
     uint64_t record;       /* number of the next record in the trace */
     uint64_t tick;         /* tick of the last record */

@@ -12,7 +12,8 @@ struct series *mrc_study_find_series(struct mrc_study *study, unsigned number,
 {
     if (!study->series[number])
         study->series[number] = series_new(
-            study->settings.sample < SAMPLE_ALL || study->settings.sample_lines > 0, error);
+            study->settings.sample < SAMPLE_ALL || study->settings.sample_lines > 0,
+            &study->window_counts_left, error);
     return study->series[number];
 }
 

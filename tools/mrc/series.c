@@ -8,7 +8,7 @@
 
 #define GROUP_COUNTS (SAMPLE_GROUPS * (BUCKETS_DISTANCE + 1))
 
-struct series *series_new(bool sampled, struct bt_error *error)
+struct series *series_new(bool sampled, size_t *window_counts_left, struct bt_error *error)
 {
     struct series *series = calloc(1, sizeof *series);
     if (series && sampled)
@@ -18,6 +18,7 @@ struct series *series_new(bool sampled, struct bt_error *error)
         bt_fail(error, BT_MEMORY, "no memory for the counts of a curve");
         return NULL;
     }
+    series->window_counts_left = window_counts_left;
     return series;
 }
 
@@ -35,8 +36,8 @@ void series_free(struct series *series)
 static int add_windows(struct series *series, uint64_t front, uint64_t back, size_t size,
                        struct bt_error *error)
 {
-    const size_t most = SERIES_WINDOW_COUNTS_MAX / size;
     const size_t old = series->window_count;
+    const size_t most = series->window_capacity + *series->window_counts_left / size;
     if (front > most || back > most || old + front + back > most)
         return bt_fail(
             error, BT_USAGE,
@@ -49,6 +50,7 @@ static int add_windows(struct series *series, uint64_t front, uint64_t back, siz
         uint64_t *grown = realloc(series->windows, capacity * size * sizeof *grown);
         if (!grown)
             return bt_fail(error, BT_MEMORY, "no memory for %zu windows of time", capacity);
+        *series->window_counts_left -= (capacity - series->window_capacity) * size;
         series->windows = grown;
         series->window_capacity = capacity;
     }

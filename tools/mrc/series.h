@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#define SERIES_WINDOW_COUNTS_MAX ((size_t)1 << 24) /* counts over all windows */
+#define SERIES_WINDOW_COUNTS_MAX ((size_t)1 << 26) /* of all series of a study together */
 
 #define SERIES_WEIGHT                                                                              \
     65536.0 /* of a reference, in the groups of a sample of a fixed number of lines */
@@ -21,16 +21,20 @@ struct series {
     size_t window_count;    /* one more than the last window with a count */
     size_t window_capacity; /* allocated windows */
     uint64_t first_window;  /* first window with a count */
+    size_t *window_counts_left; /* counts of windows that may still be allocated, for all series
+                                   of a study */
     uint64_t *groups; /* of a sample: [group * (BUCKETS_DISTANCE + 1) + bucket]; last bucket: cold
                          references. With a fixed number of lines, in SERIES_WEIGHT, and the only
                          counts */
 };
 
-struct series *series_new(bool sampled, struct bt_error *error);
+/* *window_counts_left is shared by the series of a study, and outlives them. NULL and *error without
+ * memory. */
+struct series *series_new(bool sampled, size_t *window_counts_left, struct bt_error *error);
 void series_free(struct series *series);
 
 /* The counts of a window (buckets + 1), allocated on first use. NULL and *error if memory or
- * SERIES_WINDOW_COUNTS_MAX is exceeded. */
+ * *window_counts_left does not suffice. */
 uint64_t *series_window(struct series *series, uint64_t window, unsigned buckets,
                         struct bt_error *error);
 

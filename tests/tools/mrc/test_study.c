@@ -256,6 +256,32 @@ static void test_equals_twin(void)
         check_study(seed);
 }
 
+/* Windows of two processors, of one reference each: their counts share one limit. */
+static void test_windows_share_a_limit(void)
+{
+    static struct record records[RECORDS];
+    struct mrc_study_settings settings = {
+        .line_bytes = 64,
+        .sets = 1,
+        .sample = SAMPLE_ALL,
+        .by_processor = true,
+        .window = {.unit = WINDOW_REQUESTS, .length = 1},
+    };
+    const size_t counts = mrc_study_buckets(&settings) + 1;
+    struct bt_error error;
+    for (size_t i = 0; i < 16; i++)
+        records[i] = (struct record){.type = REQUEST_MEMREAD, .size = 8, .processor = i & 1};
+    for (unsigned enough = 0; enough < 2; enough++) {
+        settings.window_counts_max = (15 + 14 + enough) * counts;
+        struct mrc_study *study = mrc_study_new(&settings, 0, &error);
+        const struct batch batch = {.records = records, .count = 16};
+        CU_ASSERT_EQUAL(mrc_study_put(study, &batch, &error), enough ? 0 : BT_USAGE);
+        mrc_study_free(study);
+    }
+}
+
 static const struct test_case cases[] = {
-    {"counts equal the twin's, in any parts", test_equals_twin}, {NULL, NULL}};
+    {"counts equal the twin's, in any parts", test_equals_twin},
+    {"windows of all curves share a limit", test_windows_share_a_limit},
+    {NULL, NULL}};
 TEST_SUITE(study, cases)

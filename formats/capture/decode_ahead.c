@@ -192,8 +192,8 @@ void decode_ahead_offer(struct decode_ahead *ahead, struct trace_input *input, s
 {
     struct capture_member member;
     /* an error of reading returns when the reader gets there */
-    if (trace_input_size(input) > 0 && ahead->used < ahead->job_count)
-        (void)trace_input_fill(input, ahead->job_count * WINDOW_BYTES, SIZE_MAX, NULL);
+    if (ahead->used < ahead->job_count)
+        (void)trace_input_fill_present(input, ahead->job_count * WINDOW_BYTES, NULL);
     const uint8_t *bytes = trace_input_bytes(input);
     const size_t size = trace_input_available(input);
     const uint64_t start = trace_input_offset(input);

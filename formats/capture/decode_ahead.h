@@ -17,7 +17,7 @@ void decode_ahead_free(struct decode_ahead *ahead);
 
 /*
  * Offers the data members that follow the first `from` bytes of the input, as far as they are
- * large enough to pay and there is room for them; of a regular file, reads ahead for that.
+ * large enough to pay and there is room for them; reads ahead for that, of a pipe what it holds.
  * Invalidates trace_input_bytes().
  */
 void decode_ahead_offer(struct decode_ahead *ahead, struct trace_input *input, size_t from);

@@ -1,12 +1,19 @@
+#define _GNU_SOURCE /* F_SETPIPE_SZ */
+
 #include "formats/capture/trace_input.h"
 
 #include "formats/base/file_io.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* A pipe that holds several members lets threads decompress ahead of its reader; no more is allowed
+ * without privileges. */
+#define PIPE_BYTES (1 << 20)
 
 #define INPUT_BUFFER_BYTES (2u << 20) /* more than a default block of a capture file */
 
@@ -36,6 +43,8 @@ static int inspect(struct trace_input *input, struct bt_error *error)
     if (input->seekable) {
         input->size = (uint64_t)status.st_size;
         input->offset = (uint64_t)position;
+    } else if (S_ISFIFO(status.st_mode)) {
+        (void)fcntl(input->file, F_SETPIPE_SZ, PIPE_BYTES); /* where allowed */
     }
     return 0;
 }
@@ -113,6 +122,22 @@ int trace_input_fill(struct trace_input *input, size_t wanted, size_t ahead, str
         input->end += (size_t)got;
     }
     return 0;
+}
+
+/* Whether read() returns without waiting. */
+static bool is_readable(const struct trace_input *input)
+{
+    struct pollfd poll_file = {.fd = input->file, .events = POLLIN};
+    return input->seekable || poll(&poll_file, 1, 0) > 0;
+}
+
+int trace_input_fill_present(struct trace_input *input, size_t wanted, struct bt_error *error)
+{
+    int result = 0;
+    while (result == 0 && input->end - input->begin < wanted && !input->ended && is_readable(input))
+        result = trace_input_fill(input, input->end - input->begin + 1,
+                                  wanted - (input->end - input->begin) - 1, error);
+    return result;
 }
 
 const uint8_t *trace_input_bytes(const struct trace_input *input)

@@ -23,6 +23,12 @@ void trace_input_close(struct trace_input *input);
 int trace_input_fill(struct trace_input *input, size_t wanted, size_t ahead,
                      struct bt_error *error);
 
+/*
+ * Reads until `wanted` bytes are available or the file ends; of a pipe, reads only what it holds,
+ * without waiting. 0 or BT_IO.
+ */
+int trace_input_fill_present(struct trace_input *input, size_t wanted, struct bt_error *error);
+
 /* The available bytes, valid until the next call of another function, and their number. */
 const uint8_t *trace_input_bytes(const struct trace_input *input);
 size_t trace_input_available(const struct trace_input *input);

@@ -78,7 +78,8 @@ static int check(const struct tlb_settings *settings, struct bt_error *error)
             const uint32_t sets = array->ways ? array->entries / array->ways : 1;
             if (array->ways && (array->entries % array->ways || !power_is(sets)))
                 return bt_fail(
-                    error, BT_USAGE, "%s-%s: %u entries in sets of %u are no power of two of sets",
+                    error, BT_USAGE,
+                    "%s-%s: %u entries in sets of %u: the number of sets must be a power of two",
                     buffer_names[buffer], tlb_pages_name(pages), array->entries, array->ways);
         }
     if (!settings->walk_latency != !settings->second_latency)
@@ -96,7 +97,7 @@ int tlb_settings_take(struct tlb_settings *settings, const char *words, struct b
         words = next;
         char *equals = strchr(word, '=');
         if (!equals)
-            return bt_fail(error, BT_USAGE, "'%.40s' is no key=value, such as l1d=64", word);
+            return bt_fail(error, BT_USAGE, "'%.40s' is not key=value, such as l1d=64", word);
         *equals = '\0';
         if (take_key(settings, word, equals + 1, error) < 0)
             return bt_fail_within(error, "%.40s", word);
@@ -134,11 +135,13 @@ int tlb_settings_take_pages(struct tlb_settings *settings, const char *text, str
     if (take_address(&range.low, at + 1, &end, error) < 0)
         return error->code;
     if (*end != '-')
-        return bt_fail(error, BT_USAGE, "'%.60s' is no range: 2M@0x400000-0x7fffff is one", text);
+        return bt_fail(error, BT_USAGE, "'%.60s' is not a range such as 2M@0x400000-0x7fffff",
+                       text);
     if (take_address(&range.high, end + 1, &end, error) < 0)
         return error->code;
     if (*end || range.high < range.low)
-        return bt_fail(error, BT_USAGE, "'%.60s' is no range: 2M@0x400000-0x7fffff is one", text);
+        return bt_fail(error, BT_USAGE, "'%.60s' is not a range such as 2M@0x400000-0x7fffff",
+                       text);
     if (settings->range_count == TLB_RANGES_MAX)
         return bt_fail(error, BT_USAGE, "more than %u ranges", TLB_RANGES_MAX);
     settings->ranges[settings->range_count++] = range;

@@ -17,7 +17,7 @@ int merge_offset_parse(struct merge_offset *offset, const char *text, struct bt_
     *offset = (struct merge_offset){.given = true};
     offset->is_ticks = size > unit_size && strcmp(text + size - unit_size, unit) == 0;
     if (size >= sizeof word)
-        return bt_fail(error, BT_USAGE, "'%.40s' is no time", text);
+        return bt_fail(error, BT_USAGE, "'%.40s' is not a time", text);
     strcpy(word, text + below);
     if (!offset->is_ticks) {
         int result = quantity_duration(&offset->value, word, error);

@@ -241,7 +241,7 @@ static int choose_modules(struct exec_run *run, struct bt_error *error)
     if (settings->capture.append && module_list_set_aside(settings->capture.prefix, error) < 0)
         return error->code;
     if (!settings->modules && !module_list_may_write(run->modules)) {
-        fprintf(stderr, "bustap: %s is no list of modules: it stays, and no list is written\n",
+        fprintf(stderr, "bustap: %s is not a list of modules: it is kept, and no list is written\n",
                 PRINTABLE(run->modules));
         run->places.modules_option = NULL;
     }

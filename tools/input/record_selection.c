@@ -31,7 +31,7 @@ int time_range_parse(struct time_range *range, const char *text, struct bt_error
     *range = (struct time_range){.text = text, .given = true};
     if (!dots || dots - text >= WORD_BYTES || strlen(text) == 2)
         return bt_fail(error, BT_USAGE,
-                       "'%.40s' is no range of time: 1s..2s is one, and 10ms.. or ..1Mticks", text);
+                       "'%.40s' is not a time range such as 1s..2s, 10ms.. or ..1Mticks", text);
     memcpy(from, text, (size_t)(dots - text));
     from[dots - text] = '\0';
     if (parse_end(&range->from, from, error) < 0 || parse_end(&range->to, dots + 2, error) < 0)

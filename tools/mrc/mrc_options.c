@@ -35,7 +35,7 @@ int mrc_options_lines(struct mrc_job *job, const char *text, struct bt_error *er
             return error->code;
         if (bytes > MRC_LINE_BYTES_MAX || !power_is(bytes))
             return bt_fail(error, BT_USAGE,
-                           "%s is no size of a line; powers of two from 1 to 1G are", word);
+                           "%s is not a line size: use a power of two from 1 to 1G", word);
         for (unsigned i = 0; i < job->line_count; i++)
             if (job->line_bytes[i] == bytes)
                 return bt_fail(error, BT_USAGE, "%s is given twice", word);
@@ -88,8 +88,8 @@ int mrc_options_sample(struct mrc_study_settings *settings, const char *text,
     }
     const double limit = rate * (double)SAMPLE_ALL;
     if (end == text || *end || !isfinite(limit) || limit < 1 || limit > (double)SAMPLE_ALL)
-        return bt_fail(error, BT_USAGE, "'%.40s' is no share of the lines; 0.01, 1%% and 1/100 are",
-                       text);
+        return bt_fail(error, BT_USAGE,
+                       "'%.40s' is not a share of the lines: use 0.01, 1%% or 1/100", text);
     settings->sample = (uint64_t)limit;
     return 0;
 }

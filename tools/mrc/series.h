@@ -18,9 +18,9 @@ struct series {
     struct histogram distances;
     uint64_t
         *windows; /* [window * (buckets + 1) + bucket]; the last bucket counts cold references */
-    size_t window_count;    /* one more than the last window with a count */
-    size_t window_capacity; /* allocated windows */
-    uint64_t first_window;  /* first window with a count */
+    size_t window_count;        /* one more than the last window with a count */
+    size_t window_capacity;     /* allocated windows */
+    uint64_t first_window;      /* first window with a count */
     size_t *window_counts_left; /* counts of windows that may still be allocated, for all series
                                    of a study */
     uint64_t *groups; /* of a sample: [group * (BUCKETS_DISTANCE + 1) + bucket]; last bucket: cold
@@ -28,8 +28,8 @@ struct series {
                          counts */
 };
 
-/* *window_counts_left is shared by the series of a study, and outlives them. NULL and *error without
- * memory. */
+/* *window_counts_left is shared by the series of a study, and outlives them. NULL and *error
+ * without memory. */
 struct series *series_new(bool sampled, size_t *window_counts_left, struct bt_error *error);
 void series_free(struct series *series);
 

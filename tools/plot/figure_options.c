@@ -38,9 +38,10 @@ int figure_options_size(void *options, const char *argument, struct bt_error *er
         valid = take_length(&rest, &figure->height) && !*rest;
     }
     if (!valid)
-        return bt_fail(error, BT_USAGE,
-                       "'%.40s' is no size: WIDTHxHEIGHT, in pixels or with in, cm, mm: 88mmx60mm",
-                       argument);
+        return bt_fail(
+            error, BT_USAGE,
+            "'%.40s' is not a size: use WIDTHxHEIGHT, in pixels or with in, cm, mm: 88mmx60mm",
+            argument);
     return figure_size_check(figure->width, figure->height, error);
 }
 

@@ -74,7 +74,7 @@ static int take_lines(void *settings, const char *argument, struct bt_error *err
         char word[LINE_WORD_BYTES];
         rest = words_next(rest, word, sizeof word);
         if (!rest)
-            return bt_fail(error, BT_USAGE, "'%.40s' is no list of sizes", argument);
+            return bt_fail(error, BT_USAGE, "'%.40s' is not a list of sizes", argument);
         result = take_line(settings, word, error);
     } while (result == 0 && *rest);
     return result;

@@ -121,7 +121,7 @@ static int take_word(struct predictor_settings *settings, char *word, struct bt_
     const struct predictor_form *form = &forms[settings->kind];
     char *equals = strchr(word, '=');
     if (!equals)
-        return bt_fail(error, BT_USAGE, "'%.40s' is no parameter=value", word);
+        return bt_fail(error, BT_USAGE, "'%.40s' is not parameter=value", word);
     *equals = '\0';
     const struct parameter *parameter = form->parameters;
     while (parameter->name && strcmp(parameter->name, word) != 0)

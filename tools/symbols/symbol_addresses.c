@@ -66,8 +66,8 @@ static int read_names(struct symbol_addresses *symbols, struct bt_error *error)
     if (count == 0)
         return bt_fail(
             error, BT_USAGE,
-            "no program is known whose symbols these could be: beside the captures is no "
-            "list of modules, as bustap exec writes it");
+            "the program with this symbol is not known: there is no list of modules beside "
+            "the captures (bustap exec writes one)");
     symbols->names = calloc(2 * count, sizeof *symbols->names);
     symbols->demangler = demangler_new();
     if (!symbols->names)

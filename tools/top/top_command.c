@@ -261,9 +261,9 @@ static int find_places(struct top_request *request, const struct invocation *cal
         places_print_refused(request->key.places, stderr);
     if (needed && !request->key.places)
         return bt_fail(error, BT_USAGE,
-                       "symbol, function and source need the program: beside the capture is no "
-                       "list of modules, as bustap exec writes it; name it with --modules FILE, or "
-                       "the program with --image ELF[@LOAD]");
+                       "symbol, function and source need the program: there is no list of modules "
+                       "beside the capture (bustap exec writes one); name it with --modules FILE, "
+                       "or the program with --image ELF[@LOAD]");
     return 0;
 }
 

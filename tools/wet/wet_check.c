@@ -74,7 +74,7 @@ static int check_result(void *context, uint32_t thread, struct wet_instance call
     const struct wet_step step = {.id = call.id, .instance = call.instance};
     (void)value;
     if (checking->trace->flows.flows[call.id].kind != DECODE_SYSTEM_CALL)
-        return fail(checking, &step, "it has a result, but is no system call");
+        return fail(checking, &step, "it has a result, but is not a system call");
     if (last->id == call.id && last->instance == call.instance)
         return fail(checking, &step, "the system call has two results");
     *last = call;

@@ -326,7 +326,7 @@ static void test_text(void)
     refused("gshare:history=65", "gshare: history can be 0 to 64, not 65");
     refused("gshare:size=5", "gshare: there is no parameter 'size': entries, history, bits");
     refused("taken:bits=2", "taken: there is no parameter 'bits': it has none");
-    refused("bimodal:4096", "bimodal: '4096' is no parameter=value");
+    refused("bimodal:4096", "bimodal: '4096' is not parameter=value");
     refused("bimodal:bits=", "bimodal: bits is a number, not ''");
     refused("tage:tables=1", "tage: one table has one history, as in history=12");
     refused("tage:history=9..5", "tage: history 9..5 has no lengths for 7 tables");

@@ -82,7 +82,7 @@ static void check_row(struct check *check, const struct dcfg_process *process, u
     char message[160];
     uint32_t b = dcfg_find_block(process, given->id);
     if (b == DCFG_NONE) {
-        snprintf(message, sizeof message, "%" PRIu32 " is no block of the first process",
+        snprintf(message, sizeof message, "%" PRIu32 " is not a block of the first process",
                  given->id);
         fail_row(check, CHECK_BUS_BLOCKS, row, message);
         return;

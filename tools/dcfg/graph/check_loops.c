@@ -115,7 +115,7 @@ static void compare_loop(struct loop_comparison *comparison, uint32_t row)
     if (number == LOOPS_NONE) {
         fail_loop(comparison, CHECK_LOOP_HEADS, row, given->head,
                   head == LOOPS_NONE ? "is not in this routine"
-                                     : "is no head: no edge leads back to it that it dominates");
+                                     : "is not a head: no edge leads back to it that it dominates");
         return;
     }
     if (comparison->listed[number])

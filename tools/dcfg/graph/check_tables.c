@@ -31,7 +31,7 @@ static void check_edge_types(struct check *check, const struct dcfg *graph)
             .kind = CHECK_AT_TOP, .text = "EDGE_TYPES", .number = i};
         const char *name = dcfg_text(graph, row->name);
         if (row->type == DCFG_EDGE_OTHER)
-            check_fail(check, CHECK_EDGE_TYPE_NAMES, &location, "\"%.80s\" is no type of edge",
+            check_fail(check, CHECK_EDGE_TYPE_NAMES, &location, "\"%.80s\" is not a type of edge",
                        name);
         /* the specification's example lists renamed types beside the new names */
         else if (seen[row->type] && strcmp(name, dcfg_edge_type_name(row->type)) == 0)
@@ -47,7 +47,7 @@ static void check_special_nodes(struct check *check, const struct dcfg *graph)
         const struct check_location location = {
             .kind = CHECK_AT_TOP, .text = "SPECIAL_NODES", .number = i};
         if (graph->special_nodes[i].special == DCFG_OTHER)
-            check_fail(check, CHECK_SPECIAL_NAMES, &location, "\"%.80s\" is no special node",
+            check_fail(check, CHECK_SPECIAL_NAMES, &location, "\"%.80s\" is not a special node",
                        dcfg_text(graph, graph->special_nodes[i].name));
     }
 }

@@ -42,7 +42,7 @@ static int take_address(struct slice_where *where, const char *text, struct bt_e
     if (!is_number(digits, "0123456789abcdefABCDEF") || strlen(digits) > 16)
         return bt_fail(
             error, BT_USAGE,
-            "'%.80s' is no place: give ADDRESS, FILE:LINE or end, perhaps with #INSTANCE",
+            "'%.80s' is not a place: give ADDRESS, FILE:LINE or end, perhaps with #INSTANCE",
             PRINTABLE(text));
     where->kind = SLICE_AT_ADDRESS;
     where->address = strtoull(digits, NULL, 16);

@@ -278,7 +278,7 @@ static const struct breaking graph_breakings[] = {
     {" 'FILE_NAMES'", BUS_ROWS("[4, 1, 1, 10]"), CHECK_BUS_FETCHES, "BUSTAP_BUS.BLOCKS[1]",
      "10 is above FETCHES, 9", false},
     {" 'FILE_NAMES'", BUS_ROWS("[4, 1, 1, 1], [10, 0, 0, 0]"), CHECK_BUS_BLOCKS,
-     "BUSTAP_BUS.BLOCKS[2]", "10 is no block", false},
+     "BUSTAP_BUS.BLOCKS[2]", "10 is not a block", false},
     {" 'FILE_NAMES'", BUS_ROWS("[4, 1, 1, 1], [4, 0, 0, 0]"), CHECK_BUS_BLOCKS,
      "BUSTAP_BUS.BLOCKS[2]", "block 4 occurs twice", false},
     {" 'FILE_NAMES'", BUS_ROWS("[5, 1, 1, 1]"), CHECK_BUS_BLOCKS, "BUSTAP_BUS.BLOCKS",

@@ -123,7 +123,7 @@ cmp part.modules one.modules
 mv part_1.byu.gz part.byu.gz
 [ "$(bustap info --json -f 'symbol=counter' "$file" | jq .records)" = "$count" ]
 # without a list, or with one that names no file
-refused - worker 'no program is known' <"$file"
+refused - worker 'the program with this symbol is not known' <"$file"
 bustap dump - -f symbol=counter --modules one.modules <"$file" | cmp - <(bustap dump "$file" -f symbol=counter)
 status=0
 bustap top --by symbol - <"$file" 2>err || status=$?

@@ -11,9 +11,9 @@ struct series *mrc_study_find_series(struct mrc_study *study, unsigned number,
                                      struct bt_error *error)
 {
     if (!study->series[number])
-        study->series[number] = series_new(
-            study->settings.sample < SAMPLE_ALL || study->settings.sample_lines > 0,
-            &study->window_counts_left, error);
+        study->series[number] =
+            series_new(study->settings.sample < SAMPLE_ALL || study->settings.sample_lines > 0,
+                       &study->window_counts_left, error);
     return study->series[number];
 }
 

@@ -38,7 +38,7 @@ struct mrc_study_settings {
                               of the first part only; `sample` falls accordingly. 0: any number */
     struct mrc_window window;
     size_t window_counts_max; /* counts of all windows and curves; 0: SERIES_WINDOW_COUNTS_MAX */
-    bool ticks;                          /* measure reuse times in ticks; false: in references */
+    bool ticks;               /* measure reuse times in ticks; false: in references */
     enum cache_replacement replacement;  /* not CACHE_LRU: mrc_study_take_simulated follows */
     const struct simulated_sizes *sizes; /* with BANK_SIMULATED; copied */
 };

@@ -9,13 +9,13 @@ struct mrc_study {
     struct mrc_study_settings settings;
     struct mrc_study_totals totals;
     bool leading;
-    bool resolving;        /* the run holds pending references of later parts */
-    uint64_t first_window; /* window of the first record of this part; UINT64_MAX: none yet */
+    bool resolving;            /* the run holds pending references of later parts */
+    uint64_t first_window;     /* window of the first record of this part; UINT64_MAX: none yet */
     size_t window_counts_left; /* see series_new */
-    uint64_t window;       /* the current window; 0 without windows */
-    uint64_t record;       /* number of the next record in the trace */
-    uint64_t tick;         /* tick of the last record */
-    uint64_t touches;      /* references to lines so far, including lines that are not sampled */
+    uint64_t window;           /* the current window; 0 without windows */
+    uint64_t record;           /* number of the next record in the trace */
+    uint64_t tick;             /* tick of the last record */
+    uint64_t touches; /* references to lines so far, including lines that are not sampled */
     unsigned buckets;
     unsigned line_shift;
     unsigned kinds; /* series of each cache */

@@ -31,6 +31,7 @@ static void fill_info(struct capture *capture, const uint8_t id[CAPTURE_ID_BYTES
     capture->info.started_ns = clock_realtime_ns();
     capture->info.file_number = 0; /* the writer counts from here */
     capture->info.keep = capture->settings.keep;
+    capture->info.version = (uint8_t)record_engine_version(capture->settings.engine);
     memcpy(capture->info.id, id, sizeof capture->info.id);
     capture->status.running = true;
     capture->status.started_ns = capture->info.started_ns;
@@ -73,7 +74,7 @@ static int make_workers(struct capture *capture, struct bt_error *error)
         struct worker *worker = &capture->workers[i];
         worker->queue = capture->queue;
         worker->hurry = !capture->source->backpressure;
-        worker->encoder = deflate_encoder_new(settings->engine, settings->level, error);
+        worker->encoder = record_encoder_new(settings->engine, settings->level, error);
         if (!worker->encoder)
             return error ? error->code : BT_MEMORY;
     }
@@ -156,7 +157,7 @@ static void release(struct capture *capture)
     finisher_free(capture->finisher);
     writer_free(capture->writer, never_ran);
     for (unsigned i = 0; capture->workers && i < capture->settings.workers; i++)
-        deflate_encoder_free(capture->workers[i].encoder);
+        record_encoder_free(capture->workers[i].encoder);
     free(capture->workers);
     free(capture->spare.records);
     queue_free(capture->queue);

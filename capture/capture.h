@@ -41,8 +41,8 @@ struct capture_settings {
                                is small */
     int64_t flush_ns;       /* maximum time until an incomplete block is written; 0: 1 s, or 0.2 s
                                to standard output */
-    enum deflate_engine engine;
-    int level; /* -1: the engine's default */
+    enum record_engine engine; /* decides on the names, too: .byb if its files have version 2 */
+    int level;                 /* -1: the engine's default */
     enum capture_when_full when_full;
     bool wait_for_room; /* a full disk: drop records and count them at stage "disk" until there is
                            room; otherwise the capture ends */

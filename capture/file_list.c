@@ -57,7 +57,8 @@ static bool look_at(int folder, const char *base, const char *name, struct found
     int descriptor = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (descriptor < 0)
         return false;
-    const struct file_name file_name = {.number = parts.number, .second = parts.second};
+    const struct file_name file_name = {
+        .number = parts.number, .coded = parts.coded, .second = parts.second};
     file_set_identify(&entry->file, &file_name, descriptor);
     bool good = read_header(descriptor, &member);
     close(descriptor);

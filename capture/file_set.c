@@ -142,8 +142,10 @@ void file_set_free(struct file_set *set)
 static void put_ending(char ending[CAPTURE_NAME_ENDING_BYTES], const struct file_name *name,
                        bool part)
 {
-    capture_name_put(ending, &(struct capture_name){
-                                 .number = name->number, .second = name->second, .part = part});
+    capture_name_put(ending, &(struct capture_name){.number = name->number,
+                                                    .coded = name->coded,
+                                                    .second = name->second,
+                                                    .part = part});
 }
 
 static void put_name(const struct file_set *set, const struct file_name *name, bool part,
@@ -179,10 +181,10 @@ static int open_stream(struct bt_error *error)
     return descriptor < 0 ? bt_fail_errno(error, "cannot write standard output") : descriptor;
 }
 
-int file_set_create(struct file_set *set, uint32_t number, int64_t started_ns,
+int file_set_create(struct file_set *set, uint32_t number, int64_t started_ns, bool coded,
                     struct file_name *name, struct bt_error *error)
 {
-    *name = (struct file_name){.number = number, .second = started_ns / 1000000000};
+    *name = (struct file_name){.number = number, .coded = coded, .second = started_ns / 1000000000};
     if (set->folder < 0)
         return open_stream(error);
     for (int i = 0; i < NAME_TRIES; i++, name->second++) {

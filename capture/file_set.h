@@ -1,8 +1,8 @@
 /*
- * The files of one capture: PREFIX_00001_20261120T224500Z.byu.gz and so on. Each is written as
- * NAME.part and renamed when it is complete and on the disk. .PREFIX.lock is held meanwhile. The
- * set overwrites, truncates and removes only its own files, and complete files of earlier captures
- * to the same prefix if the caller asks for it (capture/file_list.h).
+ * The files of one capture: PREFIX_00001_20261120T224500Z.byu.gz, or .byb, and so on. Each is
+ * written as NAME.part and renamed when it is complete and on the disk. .PREFIX.lock is held
+ * meanwhile. The set overwrites, truncates and removes only its own files, and complete files of
+ * earlier captures to the same prefix if the caller asks for it (capture/file_list.h).
  */
 #ifndef CAPTURE_FILE_SET_H
 #define CAPTURE_FILE_SET_H
@@ -22,6 +22,7 @@ struct file_set;
 /* Identifies a file within its set. */
 struct file_name {
     uint32_t number;
+    bool coded;     /* .byb */
     int64_t second; /* since 1970 UTC */
 };
 
@@ -47,11 +48,11 @@ void file_set_unlock(struct file_set *set);
 void file_set_free(struct file_set *set);
 
 /*
- * Creates a part file with the start time started_ns (realtime). If the name exists, also as the
- * part file of a capture that was killed, the next second is used. Returns the file's descriptor
- * and fills *name, or a negative code.
+ * Creates a part file with the start time started_ns (realtime); coded: its name ends in .byb. If
+ * the name exists, also as the part file of a capture that was killed, the next second is used.
+ * Returns the file's descriptor and fills *name, or a negative code.
  */
-int file_set_create(struct file_set *set, uint32_t number, int64_t started_ns,
+int file_set_create(struct file_set *set, uint32_t number, int64_t started_ns, bool coded,
                     struct file_name *name, struct bt_error *error);
 
 /* Synchronizes a part file and renames it, never over another file. 0, BT_FULL or BT_IO. */

@@ -18,7 +18,7 @@ struct writer;
 /* One compression thread. */
 struct worker {
     struct queue *queue;
-    struct deflate_encoder *encoder;
+    struct record_encoder *encoder;
     bool hurry; /* the source does not wait */
     pthread_t thread;
 };

@@ -23,7 +23,7 @@
 
 struct capture_settings capture_settings_default(void)
 {
-    return (struct capture_settings){.level = -1, .engine = DEFLATE_BEST};
+    return (struct capture_settings){.level = -1, .engine = RECORD_ENGINE_BEST};
 }
 
 static int check_limits(const struct capture_settings *settings, struct bt_error *error)
@@ -92,9 +92,9 @@ int rules_check(const struct capture_settings *settings, struct bt_error *error)
     if (settings->block_records > CAPTURE_MEMBER_RECORDS_MAX)
         return bt_fail(error, BT_USAGE, "a block has at most %u records",
                        CAPTURE_MEMBER_RECORDS_MAX);
-    if (!deflate_has(settings->engine))
+    if (!record_engine_exists(settings->engine))
         return bt_fail(error, BT_USAGE, "this bustap was built without %s",
-                       deflate_engine_name(settings->engine));
+                       record_engine_name(settings->engine));
     result = trigger_check(&settings->trigger, error);
     return result < 0 ? result : check_limits(settings, error);
 }

@@ -7,7 +7,7 @@
  * that are not read are lost, blocks that are not compressed are stored. */
 #define BEHIND_READER 10
 
-static void compress_block(struct deflate_encoder *encoder, const struct queue_block *block,
+static void compress_block(struct record_encoder *encoder, const struct queue_block *block,
                            struct queue_member *member)
 {
     member->batch = block->batch;
@@ -33,8 +33,8 @@ void *worker_run(void *argument)
     while (queue_take_job(worker->queue, &block, &member)) {
         /* late compression loses records: larger files are better */
         if (worker->hurry)
-            deflate_encoder_hurry(worker->encoder,
-                                  queue_fill(worker->queue) * 2 > queue_size(worker->queue));
+            record_encoder_hurry(worker->encoder,
+                                 queue_fill(worker->queue) * 2 > queue_size(worker->queue));
         compress_block(worker->encoder, block, member);
         queue_job_done(worker->queue, block, member);
     }

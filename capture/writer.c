@@ -58,8 +58,8 @@ static int open_file(struct writer *writer, struct bt_error *error)
     info.file_number++;
     info.file_started_ns = info.file_number == 1 ? info.started_ns : clock_realtime_ns();
     info.first_index = writer->index;
-    int descriptor =
-        file_set_create(capture->files, info.file_number, info.file_started_ns, &name, error);
+    int descriptor = file_set_create(capture->files, info.file_number, info.file_started_ns,
+                                     info.version == CAPTURE_VERSION_CODED, &name, error);
     if (descriptor < 0)
         return descriptor;
     file_set_path(capture->files, &name, true, writer->path, sizeof writer->path);
@@ -500,7 +500,8 @@ struct writer *writer_new(struct capture *capture, struct bt_error *error)
     writer->index = capture->info.first_index;
     writer->descriptor = -1;
     writer->header_bytes = capture_put_header_member(member, &writer->info);
-    writer->closing_bytes = capture_put_closing_member(member, &writer->totals);
+    writer->closing_bytes =
+        capture_put_closing_member(member, &writer->totals, writer->info.version);
     if (open_file(writer, error) < 0) {
         writer_free(writer, true);
         return NULL;

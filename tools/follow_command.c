@@ -60,7 +60,7 @@ struct follow {
     struct record_print print;     /* text and raw records; without output: -o */
     int file;                      /* -o */
     struct capture_writer *writer; /* -o; NULL before the first batch */
-    struct deflate_encoder *encoder;
+    struct record_encoder *encoder;
     uint8_t *member;
     struct capture_totals totals; /* of what -o has written */
     sigset_t signals;             /* that are blocked until the file of -o is closed */
@@ -107,12 +107,13 @@ static int begin_file(struct follow *follow, struct bt_error *error)
         return 0;
     if (make_file(follow, error) < 0)
         return error->code;
-    follow->encoder = deflate_encoder_new(DEFLATE_BEST, -1, error);
+    follow->encoder = record_encoder_new(RECORD_ENGINE_BEST, -1, error);
     follow->member = malloc(capture_data_member_bound(follow->batch.capacity));
     if (!follow->encoder || !follow->member)
         return follow->encoder ? bt_fail(error, BT_MEMORY, "no memory for a block") : BT_MEMORY;
-    follow->writer = capture_writer_new(follow->file, follow->settings->output,
-                                        source_info(follow->source), error);
+    struct capture_info info = *source_info(follow->source);
+    info.version = (uint8_t)record_encoder_version(follow->encoder);
+    follow->writer = capture_writer_new(follow->file, follow->settings->output, &info, error);
     return follow->writer ? 0 : error->code;
 }
 
@@ -303,7 +304,7 @@ static int run_follow(struct follow *follow, const char *prefix)
     capture_writer_free(follow->writer);
     if (follow->settings->output && follow->file > STDERR_FILENO)
         close(follow->file);
-    deflate_encoder_free(follow->encoder);
+    record_encoder_free(follow->encoder);
     output_free(follow->print.output);
     free(follow->member);
     free(follow->selected);

@@ -41,7 +41,7 @@ struct recover {
     struct trace_reader *reader;
     int file;
     const char *name; /* name of the file, for messages */
-    struct deflate_encoder *encoder;
+    struct record_encoder *encoder;
     uint8_t *member;
     struct recover_sums sums;
     struct bt_error failed; /* failure to write between two batches; code 0: none */
@@ -64,6 +64,7 @@ static int begin_file(struct recover *recover, const struct capture_info *info,
     if (!capture_info_same_capture(info, &recover->info))
         recover->last_tick = 0;
     recover->info = *info;
+    recover->info.version = (uint8_t)record_encoder_version(recover->encoder);
     if (!capture_info_has_id(info)) {
         recover->info.first_index = first_index;
         recover->info.file_number = 1;
@@ -284,7 +285,7 @@ static int recover_close(struct recover *recover, struct bt_error *error)
 
 static int make_encoder(struct recover *recover, struct bt_error *error)
 {
-    recover->encoder = deflate_encoder_new(DEFLATE_BEST, -1, error);
+    recover->encoder = record_encoder_new(RECORD_ENGINE_BEST, -1, error);
     if (!recover->encoder)
         return error->code;
     recover->member = malloc(capture_data_member_bound(CAPTURE_MEMBER_RECORDS_MAX));
@@ -294,7 +295,7 @@ static int make_encoder(struct recover *recover, struct bt_error *error)
 static void free_writers(struct recover *recover)
 {
     capture_writer_free(recover->writer);
-    deflate_encoder_free(recover->encoder);
+    record_encoder_free(recover->encoder);
     free(recover->member);
 }
 

@@ -7,6 +7,7 @@
 
 /* doc/capture-file.md, "Members": offsets common to all members */
 enum {
+    AT_METHOD = 2,
     AT_XLEN = 10,
     AT_SUBFIELD = 12,
     AT_SUBFIELD_BYTES = 14,
@@ -16,7 +17,15 @@ enum {
 
 /* Payload bytes by kind, with the two CRC-32C at the end: of all bytes after the header, then of
  * the header. */
-enum { HEADER_PAYLOAD = 424, DATA_PAYLOAD = 104, CLOSING_PAYLOAD = 344 };
+enum {
+    HEADER_PAYLOAD = 424,
+    DATA_PAYLOAD = 104,
+    CODED_DATA_PAYLOAD = 112, /* version 2 */
+    CLOSING_PAYLOAD = 344
+};
+
+/* Of a data member of version 2. */
+enum { AT_CODEC = 96, AT_LEVEL = 97 };
 
 #define WINDOW_MESSAGE_BYTES 112u /* of a closing member with a window, which needs the rest */
 
@@ -25,23 +34,32 @@ enum { HEADER_PAYLOAD = 424, DATA_PAYLOAD = 104, CLOSING_PAYLOAD = 344 };
 #define GAP_PARTS      2u
 #define GAP_EVENTS     4u
 #define GAP_UNCOUNTED  (GAP_MILLISECONDS_MAX + 1u) /* the bit above the milliseconds */
-enum { GZIP_TRAILER_BYTES = 8, EMPTY_DEFLATE_BYTES = 2, FORMAT_VERSION = 1 };
+enum { TRAILER_BYTES = 8, EMPTY_CONTENT_BYTES = 2 };
 
 /* Records are compressed directly from memory; a big-endian host would need to convert a copy. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "hosts are little endian");
 
-static const uint8_t empty_deflate[EMPTY_DEFLATE_BYTES] = {3, 0}; /* one final block, no bytes */
+/* Of members without records: a deflate stream of one final block, no bytes. */
+static const uint8_t empty_content[EMPTY_CONTENT_BYTES] = {3, 0};
 
-/* Compression method deflate, flag FEXTRA, no time, unknown system (RFC 1952, 2.3). */
-static const uint8_t gzip_start[AT_XLEN] = {0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255};
+/* Flag FEXTRA, no time, unknown system (RFC 1952, 2.3). The method of version 2 is none of gzip's,
+ * so that gzip programs refuse its members. */
+#define METHOD_DEFLATE 8
+#define METHOD_CODED   0x42
+static const uint8_t gzip_start[AT_XLEN] = {0x1f, 0x8b, METHOD_DEFLATE, 4, 0, 0, 0, 0, 0, 255};
 
-static size_t payload_bytes(enum capture_member_kind kind)
+static uint8_t method_of(unsigned version)
+{
+    return version == CAPTURE_VERSION_CODED ? METHOD_CODED : METHOD_DEFLATE;
+}
+
+static size_t payload_bytes(enum capture_member_kind kind, unsigned version)
 {
     switch (kind) {
     case CAPTURE_MEMBER_HEADER:
         return HEADER_PAYLOAD;
     case CAPTURE_MEMBER_DATA:
-        return DATA_PAYLOAD;
+        return version == CAPTURE_VERSION_CODED ? CODED_DATA_PAYLOAD : DATA_PAYLOAD;
     case CAPTURE_MEMBER_CLOSING:
         return CLOSING_PAYLOAD;
     }
@@ -51,41 +69,42 @@ static size_t payload_bytes(enum capture_member_kind kind)
 /* --- writing --------------------------------------------------------------------------------- */
 
 /* Begins a member with an empty payload; returns where the payload starts. */
-static uint8_t *put_start(uint8_t *out, enum capture_member_kind kind)
+static uint8_t *put_start(uint8_t *out, enum capture_member_kind kind, unsigned version)
 {
-    size_t payload = payload_bytes(kind);
+    size_t payload = payload_bytes(kind, version);
     memset(out, 0, AT_PAYLOAD + payload);
     memcpy(out, gzip_start, sizeof gzip_start);
+    out[AT_METHOD] = method_of(version);
     bytes_put16(out + AT_XLEN, (uint16_t)(payload + 4));
     out[AT_SUBFIELD] = 'B';
     out[AT_SUBFIELD + 1] = 'T';
     bytes_put16(out + AT_SUBFIELD_BYTES, (uint16_t)payload);
     out[AT_PAYLOAD] = (uint8_t)kind;
-    out[AT_PAYLOAD + 1] = FORMAT_VERSION;
+    out[AT_PAYLOAD + 1] =
+        version == CAPTURE_VERSION_CODED ? CAPTURE_VERSION_CODED : CAPTURE_VERSION_GZIP;
     return out + AT_PAYLOAD;
 }
 
-/* Completes a member whose deflate stream of deflate_bytes is in place. Returns the member's bytes.
- */
-static size_t put_end(uint8_t *out, enum capture_member_kind kind, size_t deflate_bytes,
-                      uint32_t crc32, uint32_t raw_bytes)
+/* Completes a member whose content of content_bytes is in place. Returns the member's bytes. */
+static size_t put_end(uint8_t *out, size_t content_bytes, uint32_t check, uint32_t raw_bytes)
 {
-    size_t header = AT_PAYLOAD + payload_bytes(kind);
-    size_t member = header + deflate_bytes + GZIP_TRAILER_BYTES;
-    uint8_t *trailer = out + header + deflate_bytes;
-    bytes_put32(trailer, crc32);
+    size_t header = AT_PAYLOAD + bytes_get16(out + AT_SUBFIELD_BYTES);
+    size_t member = header + content_bytes + TRAILER_BYTES;
+    uint8_t *trailer = out + header + content_bytes;
+    bytes_put32(trailer, check);
     bytes_put32(trailer + 4, raw_bytes);
     bytes_put32(out + AT_MEMBER_BYTES, (uint32_t)member);
-    bytes_put32(out + header - 8, crc32c(0, out + header, deflate_bytes + GZIP_TRAILER_BYTES));
+    bytes_put32(out + header - 8, crc32c(0, out + header, content_bytes + TRAILER_BYTES));
     bytes_put32(out + header - 4, crc32c(0, out, header - 4));
     return member;
 }
 
 /* Ends a member that holds no records. */
-static size_t put_empty_end(uint8_t *out, enum capture_member_kind kind)
+static size_t put_empty_end(uint8_t *out)
 {
-    memcpy(out + AT_PAYLOAD + payload_bytes(kind), empty_deflate, sizeof empty_deflate);
-    return put_end(out, kind, EMPTY_DEFLATE_BYTES, 0, 0);
+    memcpy(out + AT_PAYLOAD + bytes_get16(out + AT_SUBFIELD_BYTES), empty_content,
+           sizeof empty_content);
+    return put_end(out, EMPTY_CONTENT_BYTES, 0, 0);
 }
 
 static void put_text(uint8_t *out, size_t size, const char *text)
@@ -98,7 +117,7 @@ static void put_text(uint8_t *out, size_t size, const char *text)
 
 size_t capture_put_header_member(uint8_t *out, const struct capture_info *info)
 {
-    uint8_t *p = put_start(out, CAPTURE_MEMBER_HEADER);
+    uint8_t *p = put_start(out, CAPTURE_MEMBER_HEADER, info->version);
     bytes_put16(p + 2, info->derived ? HEADER_DERIVED : 0);
     bytes_put64(p + 8, info->clock_hz);
     memcpy(p + 16, info->id, CAPTURE_ID_BYTES);
@@ -110,7 +129,7 @@ size_t capture_put_header_member(uint8_t *out, const struct capture_info *info)
     put_text(p + 64, sizeof info->board, info->board);
     put_text(p + 128, sizeof info->bus, info->bus);
     put_text(p + 160, sizeof info->filter, info->filter);
-    return put_empty_end(out, CAPTURE_MEMBER_HEADER);
+    return put_empty_end(out);
 }
 
 static void put_counts(uint8_t *out, const uint64_t counts[LOSS_STAGES])
@@ -130,9 +149,10 @@ static void put_window(uint8_t *p, const struct capture_window *window)
     bytes_put64(p + 328, window->last_tick);
 }
 
-size_t capture_put_closing_member(uint8_t *out, const struct capture_totals *totals)
+size_t capture_put_closing_member(uint8_t *out, const struct capture_totals *totals,
+                                  unsigned version)
 {
-    uint8_t *p = put_start(out, CAPTURE_MEMBER_CLOSING);
+    uint8_t *p = put_start(out, CAPTURE_MEMBER_CLOSING, version);
     p[8] = (uint8_t)totals->end;
     p[9] = totals->final;
     p[10] = totals->source.known;
@@ -154,12 +174,12 @@ size_t capture_put_closing_member(uint8_t *out, const struct capture_totals *tot
     if (window)
         put_window(p, &totals->window);
     put_text(p + 176, window ? WINDOW_MESSAGE_BYTES : sizeof totals->message, totals->message);
-    return put_empty_end(out, CAPTURE_MEMBER_CLOSING);
+    return put_empty_end(out);
 }
 
 size_t capture_data_member_bound(size_t count)
 {
-    return AT_PAYLOAD + DATA_PAYLOAD + deflate_bound(count * RECORD_BYTES) + GZIP_TRAILER_BYTES;
+    return AT_PAYLOAD + CODED_DATA_PAYLOAD + record_encode_bound(count) + TRAILER_BYTES;
 }
 
 static void put_batch(uint8_t *p, const struct batch *batch)
@@ -177,34 +197,40 @@ static void put_batch(uint8_t *p, const struct batch *batch)
     bytes_put64(p + 88, (uint64_t)batch->host_time_ns);
 }
 
-int capture_put_data_member(struct deflate_encoder *encoder, const struct batch *batch,
-                            uint8_t *out, size_t capacity, size_t *size, struct bt_error *error)
+int capture_put_data_member(struct record_encoder *encoder, const struct batch *batch, uint8_t *out,
+                            size_t capacity, size_t *size, struct bt_error *error)
 {
-    const size_t header = AT_PAYLOAD + DATA_PAYLOAD;
+    const unsigned version = record_encoder_version(encoder);
+    const size_t header = AT_PAYLOAD + payload_bytes(CAPTURE_MEMBER_DATA, version);
     if (batch->count > CAPTURE_MEMBER_RECORDS_MAX)
         return bt_fail(error, BT_USAGE, "a block of %zu records is above the limit of %u",
                        batch->count, CAPTURE_MEMBER_RECORDS_MAX);
     if (capacity < capture_data_member_bound(batch->count))
         return bt_fail(error, BT_USAGE, "no room for a block of %zu records", batch->count);
-    put_batch(put_start(out, CAPTURE_MEMBER_DATA), batch);
+    uint8_t *p = put_start(out, CAPTURE_MEMBER_DATA, version);
+    put_batch(p, batch);
+    if (version == CAPTURE_VERSION_CODED)
+        p[AT_CODEC] = RECORD_CODEC_DEFLATE;
     if (batch->count == 0) {
-        *size = put_empty_end(out, CAPTURE_MEMBER_DATA);
+        *size = put_empty_end(out);
         return 0;
     }
-    size_t raw = batch->count * RECORD_BYTES;
-    size_t deflated;
-    uint32_t crc;
-    int result = deflate_encode(encoder, (const uint8_t *)batch->records, raw, out + header,
-                                capacity - header - GZIP_TRAILER_BYTES, &deflated, &crc, error);
+    struct record_content content;
+    int result = record_encode(encoder, batch->records, batch->count, out + header,
+                               capacity - header - TRAILER_BYTES, &content, error);
     if (result < 0)
         return result;
-    *size = put_end(out, CAPTURE_MEMBER_DATA, deflated, crc, (uint32_t)raw);
+    if (version == CAPTURE_VERSION_CODED) {
+        p[AT_CODEC] = content.codec;
+        p[AT_LEVEL] = content.level;
+    }
+    *size = put_end(out, content.size, content.check, (uint32_t)(batch->count * RECORD_BYTES));
     return 0;
 }
 
 void capture_restate_data_member(uint8_t *bytes, const struct batch *batch)
 {
-    const size_t header = AT_PAYLOAD + DATA_PAYLOAD;
+    const size_t header = AT_PAYLOAD + bytes_get16(bytes + AT_SUBFIELD_BYTES);
     put_batch(bytes + AT_PAYLOAD, batch);
     bytes_put32(bytes + header - 4, crc32c(0, bytes, header - 4));
 }
@@ -227,6 +253,7 @@ static void get_counts(uint64_t counts[LOSS_STAGES], const uint8_t *in)
 
 static void get_info(struct capture_info *info, const uint8_t *p)
 {
+    info->version = p[1];
     info->derived = bytes_get16(p + 2) & HEADER_DERIVED;
     info->clock_hz = bytes_get64(p + 8);
     memcpy(info->id, p + 16, CAPTURE_ID_BYTES);
@@ -299,7 +326,7 @@ static void get_totals(struct capture_totals *totals, const uint8_t *p)
 /* Whether the header's member size is plausible. */
 static bool member_size_fits(const struct capture_member *member)
 {
-    uint32_t least = member->header_bytes + EMPTY_DEFLATE_BYTES + GZIP_TRAILER_BYTES;
+    uint32_t least = member->header_bytes + EMPTY_CONTENT_BYTES + TRAILER_BYTES;
     if (member->kind == CAPTURE_MEMBER_DATA && member->batch.count > 0)
         return member->batch.count <= CAPTURE_MEMBER_RECORDS_MAX && member->member_bytes > least &&
                member->member_bytes <= CAPTURE_MEMBER_BYTES_MAX;
@@ -313,6 +340,9 @@ static int get_payload(struct capture_member *member, const uint8_t *p, struct b
         get_info(&member->info, p);
         break;
     case CAPTURE_MEMBER_DATA:
+        member->codec =
+            member->version == CAPTURE_VERSION_CODED ? p[AT_CODEC] : RECORD_CODEC_DEFLATE;
+        member->level = member->version == CAPTURE_VERSION_CODED ? p[AT_LEVEL] : 0;
         get_batch(&member->batch, p);
         break;
     case CAPTURE_MEMBER_CLOSING:
@@ -325,23 +355,35 @@ static int get_payload(struct capture_member *member, const uint8_t *p, struct b
     return 1;
 }
 
+/* Whether the bytes, as far as they are there, begin as members do. */
+static bool starts_member(const uint8_t *bytes, size_t size)
+{
+    uint8_t start[AT_XLEN];
+    memcpy(start, gzip_start, sizeof start);
+    if (size > AT_METHOD && bytes[AT_METHOD] == METHOD_CODED)
+        start[AT_METHOD] = METHOD_CODED;
+    return memcmp(bytes, start, size < AT_XLEN ? size : AT_XLEN) == 0;
+}
+
 int capture_get_member(struct capture_member *member, const uint8_t *bytes, size_t size,
                        struct bt_error *error)
 {
-    size_t compared = size < AT_XLEN ? size : AT_XLEN;
-    if (memcmp(bytes, gzip_start, compared) != 0)
+    if (!starts_member(bytes, size))
         return bt_fail(error, BT_DATA, "no block of a capture starts here");
     if (size < CAPTURE_PREAMBLE_BYTES)
         return 0;
     memset(member, 0, sizeof *member);
     member->kind = (enum capture_member_kind)bytes[AT_PAYLOAD];
-    size_t payload = payload_bytes(member->kind);
+    member->version = bytes[AT_PAYLOAD + 1];
+    size_t payload = payload_bytes(member->kind, member->version);
     if (bytes[AT_SUBFIELD] != 'B' || bytes[AT_SUBFIELD + 1] != 'T')
         return bt_fail(error, BT_DATA, "no block of a capture starts here");
-    if (bytes[AT_PAYLOAD + 1] != FORMAT_VERSION)
-        return bt_fail(error, BT_DATA, "block of format version %u; this bustap reads version %u",
-                       bytes[AT_PAYLOAD + 1], FORMAT_VERSION);
-    if (payload == 0 || bytes_get16(bytes + AT_SUBFIELD_BYTES) != payload ||
+    if (member->version == 0 || member->version > CAPTURE_VERSION_CODED)
+        return bt_fail(error, BT_DATA,
+                       "block of format version %u; this bustap reads versions %u and %u",
+                       member->version, CAPTURE_VERSION_GZIP, CAPTURE_VERSION_CODED);
+    if (payload == 0 || bytes[AT_METHOD] != method_of(member->version) ||
+        bytes_get16(bytes + AT_SUBFIELD_BYTES) != payload ||
         bytes_get16(bytes + AT_XLEN) != payload + 4)
         return bt_fail(error, BT_DATA, "the header of a block is damaged");
     size_t header = AT_PAYLOAD + payload;
@@ -362,28 +404,28 @@ uint32_t capture_member_crc(const struct capture_member *member, const uint8_t *
     return bytes_get32(*stream - 8);
 }
 
-int capture_get_records(struct deflate_decoder *decoder, const struct capture_member *member,
+int capture_get_records(struct record_decoder *decoder, const struct capture_member *member,
                         const uint8_t *bytes, struct record *records, struct bt_error *error)
 {
-    size_t raw = member->kind == CAPTURE_MEMBER_DATA ? member->batch.count * RECORD_BYTES : 0;
-    size_t deflated = member->member_bytes - member->header_bytes - GZIP_TRAILER_BYTES;
+    size_t count = member->kind == CAPTURE_MEMBER_DATA ? member->batch.count : 0;
+    size_t content = member->member_bytes - member->header_bytes - TRAILER_BYTES;
     const uint8_t *stream;
     size_t size;
-    /* gzip's CRC covers only the records: it does not detect changed padding bits */
+    /* the codec's check covers only the records: it does not detect changed padding bits */
     uint32_t wanted = capture_member_crc(member, bytes, &stream, &size);
-    const uint8_t *trailer = stream + deflated;
-    uint32_t crc = 0;
+    const uint8_t *trailer = stream + content;
+    uint32_t check = 0;
     if (wanted != crc32c(0, stream, size))
         return bt_fail(error, BT_DATA, "a block is damaged");
-    if (raw > 0) {
+    if (count > 0) {
         int result =
-            deflate_decode(decoder, stream, deflated, (uint8_t *)records, raw, &crc, error);
+            record_decode(decoder, member->codec, stream, content, records, count, &check, error);
         if (result < 0)
             return result;
-    } else if (memcmp(stream, empty_deflate, sizeof empty_deflate) != 0) {
-        return bt_fail(error, BT_DATA, "a block without records has a deflate stream");
+    } else if (memcmp(stream, empty_content, sizeof empty_content) != 0) {
+        return bt_fail(error, BT_DATA, "a block without records has content");
     }
-    if (bytes_get32(trailer) != crc || bytes_get32(trailer + 4) != raw)
+    if (bytes_get32(trailer) != check || bytes_get32(trailer + 4) != count * RECORD_BYTES)
         return bt_fail(error, BT_DATA, "a block does not match its own checksum");
     return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * The capture file: gzip members that carry their own index. doc/capture-file.md is the
- * specification.
+ * The capture file: gzip members that carry their own index, or members of the same shape with
+ * another coding (version 2). doc/capture-file.md is the specification.
  *
  * This file handles members in memory. formats/capture/trace_reader.h reads files,
  * formats/capture/capture_writer.h writes them.
@@ -9,7 +9,7 @@
 #define FORMATS_CAPTURE_CAPTURE_FILE_H
 
 #include "formats/base/error.h"
-#include "formats/deflate/deflate.h"
+#include "formats/capture/record_codec.h"
 #include "formats/record/capture_info.h"
 
 #define CAPTURE_MEMBER_RECORDS_MAX (1u << 20)  /* a reader's bound: 12 MiB of records */
@@ -28,8 +28,11 @@ enum capture_member_kind {
 /* The contents of a member's extra field. */
 struct capture_member {
     enum capture_member_kind kind;
+    uint8_t version; /* of the format: CAPTURE_VERSION_GZIP or CAPTURE_VERSION_CODED */
+    uint8_t codec;   /* of a data member's records; what a newer bustap wrote may be unknown */
+    uint8_t level;   /* as the file says; 0: not known */
     uint32_t header_bytes; /* gzip header with its extra field */
-    uint32_t member_bytes; /* the whole member: header, deflate stream, trailer */
+    uint32_t member_bytes; /* the whole member: header, content, trailer */
     union {
         struct capture_info info; /* CAPTURE_MEMBER_HEADER */
         struct batch batch; /* CAPTURE_MEMBER_DATA; records is NULL, parts is 1 and events true if
@@ -38,15 +41,17 @@ struct capture_member {
     };
 };
 
-/* The most bytes a data member of count records can have. */
+/* The most bytes a data member of count records can have, in any version. */
 size_t capture_data_member_bound(size_t count);
 
 /* Write a whole member; capacity at least CAPTURE_MEMBER_HEADER_MAX, or capture_data_member_bound.
- * Returns the bytes written. */
+ * Return the bytes written. The versions are info->version, `version`, and the encoder's: one file
+ * has one version. */
 size_t capture_put_header_member(uint8_t *out, const struct capture_info *info);
-size_t capture_put_closing_member(uint8_t *out, const struct capture_totals *totals);
-int capture_put_data_member(struct deflate_encoder *encoder, const struct batch *batch,
-                            uint8_t *out, size_t capacity, size_t *size, struct bt_error *error);
+size_t capture_put_closing_member(uint8_t *out, const struct capture_totals *totals,
+                                  unsigned version);
+int capture_put_data_member(struct record_encoder *encoder, const struct batch *batch, uint8_t *out,
+                            size_t capacity, size_t *size, struct bt_error *error);
 
 /* Rewrites position, loss and gap of the data member at bytes from batch; the records and their
  * count stay. */
@@ -69,9 +74,10 @@ uint32_t capture_member_crc(const struct capture_member *member, const uint8_t *
 
 /*
  * Checks a whole member (all member_bytes of it at bytes) and decompresses the records of a data
- * member into records, which has room for member->batch.count; other kinds have none. 0 or BT_DATA.
+ * member into records, which has room for member->batch.count; other kinds have none. 0, BT_DATA or
+ * BT_MEMORY.
  */
-int capture_get_records(struct deflate_decoder *decoder, const struct capture_member *member,
+int capture_get_records(struct record_decoder *decoder, const struct capture_member *member,
                         const uint8_t *bytes, struct record *records, struct bt_error *error);
 
 #endif

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #define SUFFIX        ".byu.gz"
+#define CODED_SUFFIX  ".byb"
 #define PART_SUFFIX   ".part"
 #define DATE_BYTES    16u /* 20261120T224500Z */
 #define NUMBER_DIGITS 10u /* of the longest number */
@@ -18,8 +19,8 @@ void capture_name_put(char ending[CAPTURE_NAME_ENDING_BYTES], const struct captu
     char date[32];
     gmtime_r(&second, &utc);
     strftime(date, sizeof date, "%Y%m%dT%H%M%SZ", &utc);
-    snprintf(ending, CAPTURE_NAME_ENDING_BYTES, "_%05u_%s" SUFFIX "%s", (unsigned)name->number,
-             date, name->part ? PART_SUFFIX : "");
+    snprintf(ending, CAPTURE_NAME_ENDING_BYTES, "_%05u_%s%s%s", (unsigned)name->number, date,
+             name->coded ? CODED_SUFFIX : SUFFIX, name->part ? PART_SUFFIX : "");
 }
 
 /* Removes a suffix from the first *size bytes of text. */
@@ -51,7 +52,8 @@ bool capture_name_get(struct capture_name *name, const char *path)
     char ending[CAPTURE_NAME_ENDING_BYTES];
     size_t size = strlen(path), digits = 0;
     name->part = take_suffix(path, &size, PART_SUFFIX);
-    if (!take_suffix(path, &size, SUFFIX) || size < DATE_BYTES + 3 ||
+    name->coded = take_suffix(path, &size, CODED_SUFFIX);
+    if ((!name->coded && !take_suffix(path, &size, SUFFIX)) || size < DATE_BYTES + 3 ||
         !get_date(&name->second, path + size - DATE_BYTES))
         return false;
     size -= DATE_BYTES + 1; /* the end of the number */

@@ -1,4 +1,5 @@
-/* Names of capture files: PREFIX_00001_20261120T224500Z.byu.gz (doc/capture-file.md, "Name"). */
+/* Names of capture files: PREFIX_00001_20261120T224500Z.byu.gz, or .byb if their format has version
+ * 2 (doc/capture-file.md, "Name"). */
 #ifndef FORMATS_CAPTURE_CAPTURE_NAME_H
 #define FORMATS_CAPTURE_CAPTURE_NAME_H
 
@@ -12,6 +13,7 @@ struct capture_name {
     size_t prefix_bytes; /* of the path, up to the number */
     uint32_t number;     /* of the file in its capture */
     int64_t second;      /* since 1970 UTC */
+    bool coded;          /* .byb */
     bool part;           /* unfinished: still being written, or its capture died */
 };
 

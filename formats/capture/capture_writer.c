@@ -14,8 +14,9 @@ struct capture_writer {
     void *context;    /* of write */
     off_t start;      /* start of the file in fd: another capture file may precede it */
     const char *name; /* the caller's */
-    bool torn;        /* the end of the file is a partial member */
-    uint64_t bytes;   /* bytes of complete members in the file */
+    unsigned version;
+    bool torn;      /* the end of the file is a partial member */
+    uint64_t bytes; /* bytes of complete members in the file */
     uint64_t records;
     uint64_t end_index;
     struct loss lost;
@@ -96,6 +97,7 @@ struct capture_writer *capture_writer_new_by(int fd, const char *name,
     writer->write = write;
     writer->context = context;
     writer->name = name;
+    writer->version = info->version;
     writer->start = offset_in(fd);
     writer->end_index = info->first_index;
     uint8_t member[CAPTURE_MEMBER_HEADER_MAX];
@@ -131,7 +133,8 @@ int capture_writer_close(struct capture_writer *writer, struct capture_totals *t
         totals->file_lost[stage] = lost.count[stage];
     totals->file_records = writer->records;
     totals->end_index = writer->end_index + loss_total(&unwritten);
-    return append(writer, member, capture_put_closing_member(member, totals), error);
+    return append(writer, member, capture_put_closing_member(member, totals, writer->version),
+                  error);
 }
 
 uint64_t capture_writer_bytes(const struct capture_writer *writer)

@@ -12,7 +12,8 @@ struct capture_writer;
 
 /*
  * Starts a file on fd (not closed by the writer) with a header member. NULL and *error on failure.
- * name is the file's name in errors and must outlive the writer; info is copied.
+ * name is the file's name in errors and must outlive the writer. info->version is the version of
+ * all members that follow.
  */
 struct capture_writer *capture_writer_new(int fd, const char *name, const struct capture_info *info,
                                           struct bt_error *error);

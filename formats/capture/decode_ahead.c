@@ -29,7 +29,7 @@ struct job {
 
 struct decoding_thread {
     struct decode_ahead *ahead;
-    struct deflate_decoder *decoder;
+    struct record_decoder *decoder;
     pthread_t thread;
 };
 
@@ -59,7 +59,7 @@ static struct job *queued_job(struct decode_ahead *ahead)
 }
 
 /* Decompresses a queued job. Locked before and after. */
-static void decode(struct decode_ahead *ahead, struct job *job, struct deflate_decoder *decoder)
+static void decode(struct decode_ahead *ahead, struct job *job, struct record_decoder *decoder)
 {
     job->state = JOB_BUSY;
     pthread_mutex_unlock(&ahead->mutex);
@@ -98,12 +98,12 @@ static void drop_first(struct decode_ahead *ahead)
 static bool start_thread(struct decode_ahead *ahead, struct decoding_thread *thread)
 {
     thread->ahead = ahead;
-    thread->decoder = deflate_decoder_new(NULL);
+    thread->decoder = record_decoder_new(NULL);
     if (!thread->decoder)
         return false;
     const bool started = thread_start_without_signals(&thread->thread, run, thread) == 0;
     if (!started)
-        deflate_decoder_free(thread->decoder);
+        record_decoder_free(thread->decoder);
     return started;
 }
 
@@ -137,7 +137,7 @@ void decode_ahead_free(struct decode_ahead *ahead)
     pthread_mutex_unlock(&ahead->mutex);
     for (unsigned i = 0; i < ahead->threads; i++) {
         pthread_join(ahead->decoders[i].thread, NULL);
-        deflate_decoder_free(ahead->decoders[i].decoder);
+        record_decoder_free(ahead->decoders[i].decoder);
     }
     for (unsigned i = 0; ahead->jobs && i < ahead->job_count; i++) {
         free(ahead->jobs[i].bytes);
@@ -207,7 +207,7 @@ void decode_ahead_offer(struct decode_ahead *ahead, struct trace_input *input, s
     ahead->offered = start + at;
 }
 
-bool decode_ahead_take(struct decode_ahead *ahead, uint64_t offset, struct deflate_decoder *decoder,
+bool decode_ahead_take(struct decode_ahead *ahead, uint64_t offset, struct record_decoder *decoder,
                        struct record *records)
 {
     pthread_mutex_lock(&ahead->mutex);

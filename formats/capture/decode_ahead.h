@@ -27,7 +27,7 @@ void decode_ahead_offer(struct decode_ahead *ahead, struct trace_input *input, s
  * records. Members before it are forgotten. While a thread is busy with the member, decompresses
  * others with decoder. False: the member was not offered, is not begun, or is damaged.
  */
-bool decode_ahead_take(struct decode_ahead *ahead, uint64_t offset, struct deflate_decoder *decoder,
+bool decode_ahead_take(struct decode_ahead *ahead, uint64_t offset, struct record_decoder *decoder,
                        struct record *records);
 
 /* Forgets all members, because the reader continues elsewhere. */

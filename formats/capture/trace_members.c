@@ -18,7 +18,7 @@
 
 struct trace_members {
     struct trace_input *input;
-    struct deflate_decoder *decoder;
+    struct record_decoder *decoder;
     void (*watcher)(void *context, const struct capture_member *member); /* NULL: none */
     void *watcher_context;
     bool watches_data; /* the watcher gets data members too */
@@ -273,7 +273,8 @@ static uint64_t cost(const struct capture_member *member)
 {
     uint64_t most = (uint64_t)DEFLATE_RATIO_MAX * member->member_bytes;
     uint64_t raw = member->kind == CAPTURE_MEMBER_DATA ? member->batch.count * RECORD_BYTES : 0;
-    return member->member_bytes + (raw < most ? raw : most);
+    const bool limited = member->codec == RECORD_CODEC_DEFLATE; /* others repeat at will */
+    return member->member_bytes + (limited && most < raw ? most : raw);
 }
 
 /* Whether an invalid member with a correct CRC is still searched for other members. */
@@ -587,7 +588,7 @@ struct trace_members *trace_members_new(struct trace_input *input, struct bt_err
         return NULL;
     }
     members->input = input;
-    members->decoder = deflate_decoder_new(error);
+    members->decoder = record_decoder_new(error);
     if (!members->decoder || read_description(members, error) < 0) {
         trace_members_free(members);
         return NULL;
@@ -600,7 +601,7 @@ void trace_members_free(struct trace_members *members)
     if (!members)
         return;
     decode_ahead_free(members->ahead);
-    deflate_decoder_free(members->decoder);
+    record_decoder_free(members->decoder);
     crc_trail_clear(&members->trail);
     free(members->held.records);
     free(members);

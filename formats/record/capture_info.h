@@ -41,6 +41,7 @@ struct capture_info {
     uint32_t keep;                /* size of the ring; 0: every file is kept */
     int64_t file_started_ns;      /* CLOCK_REALTIME at the file's start */
     uint64_t first_index;         /* index of the file's first record (or of its first loss) */
+    uint8_t version;              /* of the file's format: 2 is coded, 0 and 1 are gzip */
     bool derived; /* made of other captures: stands alone, whatever its id; begins at any index */
     bool host_filters; /* not in files: the host removes what the filter excludes; a board that
                           applies the whole filter leaves nothing to it */

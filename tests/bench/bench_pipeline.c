@@ -25,7 +25,7 @@ static void die(const struct bt_error *error)
 
 /* One capture; returns its processor time in seconds a record. */
 static double run(const struct record *records, enum wire_packing packing,
-                  enum deflate_engine engine, unsigned rounds)
+                  enum record_engine engine, unsigned rounds)
 {
     struct bt_error error;
     struct capture_status status;
@@ -60,7 +60,7 @@ static double run(const struct record *records, enum wire_packing packing,
     double rate = (double)status.records / measure.wall;
     printf("%-7s %-6s %6.1f M records/s  %5.0f MB/s  %.2f cores  (33.3 M/s takes %.2f)  ratio %.2f"
            "  %.1f bytes a record on the link  +%zu MiB resident, %zu MiB allowed\n",
-           packing == WIRE_DELTA ? "packed" : "plain", deflate_engine_name(engine), rate / 1e6,
+           packing == WIRE_DELTA ? "packed" : "plain", record_engine_name(engine), rate / 1e6,
            rate * RECORD_BYTES / 1e6, measure.cpu / measure.wall,
            measure.cpu * GOAL / (double)status.records,
            (double)status.raw_bytes / (double)status.compressed_bytes,
@@ -120,11 +120,11 @@ int main(void)
     bool real = large_trace_fill(records, ROUND_RECORDS, path);
     printf("records: %s, enlarged to %zu, sent %u times\n",
            real ? "a real Pentium II trace" : "made up", ROUND_RECORDS, ROUNDS);
-    double ours = run(records, WIRE_PLAIN, DEFLATE_BEST, ROUNDS);
-    run(records, WIRE_DELTA, DEFLATE_BEST, ROUNDS);
-    if (deflate_has(DEFLATE_ISAL))
-        run(records, WIRE_PLAIN, DEFLATE_ISAL, ROUNDS / 2);
-    run(records, WIRE_PLAIN, DEFLATE_ZLIB, ROUNDS / 8);
+    double ours = run(records, WIRE_PLAIN, RECORD_ENGINE_BEST, ROUNDS);
+    run(records, WIRE_DELTA, RECORD_ENGINE_BEST, ROUNDS);
+    if (record_engine_exists(RECORD_ENGINE_ISAL))
+        run(records, WIRE_PLAIN, RECORD_ENGINE_ISAL, ROUNDS / 2);
+    run(records, WIRE_PLAIN, RECORD_ENGINE_ZLIB, ROUNDS / 8);
     write_raw(records);
     peer("gzip", ours);
     peer("igzip", ours);

@@ -434,7 +434,7 @@ static void test_drop(void)
     s.script.chunk = 5000;
     s.settings.when_full = CAPTURE_DROP;
     s.settings.workers = 1;
-    s.settings.engine = DEFLATE_ZLIB;
+    s.settings.engine = RECORD_ENGINE_ZLIB;
     s.settings.level = 9;
     s.settings.block_records = 4000;
     s.settings.queue_bytes = 1;
@@ -452,7 +452,7 @@ static uint64_t compressed_bytes(bool hurry)
     set_up(&s);
     s.script.total = 1000000;
     s.settings.workers = 1;
-    s.settings.engine = DEFLATE_ZLIB;
+    s.settings.engine = RECORD_ENGINE_ZLIB;
     s.settings.level = 9;
     s.settings.block_records = 4000;
     s.settings.queue_bytes = 1;
@@ -499,7 +499,7 @@ static void randomise(struct capture_fixture *s, uint64_t *random)
     s->settings.block_records = (uint32_t)maybe(random, 1, 3000);
     s->settings.queue_bytes = random_below(random, 8) ? 1 + random_below(random, 200000) : 0;
     s->settings.flush_ns = (int64_t)maybe(random, 1000, 3000000);
-    s->settings.engine = random_below(random, 4) ? DEFLATE_BEST : DEFLATE_ZLIB;
+    s->settings.engine = random_below(random, 4) ? RECORD_ENGINE_BEST : RECORD_ENGINE_ZLIB;
     s->settings.when_full = random_below(random, 2) ? CAPTURE_WAIT : CAPTURE_DROP;
     if (s->settings.block_records && s->settings.block_records < 50)
         s->script.total /= 20; /* a member for every few records takes long */

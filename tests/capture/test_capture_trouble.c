@@ -657,8 +657,8 @@ static void test_memory(void)
         set_up(&s);
         s.script.total = 500000;
         s.settings.workers = 1u + (unsigned)i % 4;
-        s.settings.engine = i % 2 ? DEFLATE_BEST : DEFLATE_ZLIB;
-        s.settings.level = i % 2 && deflate_has(DEFLATE_ISAL) ? 3 : 1;
+        s.settings.engine = i % 2 ? RECORD_ENGINE_BEST : RECORD_ENGINE_ZLIB;
+        s.settings.level = i % 2 && record_engine_exists(RECORD_ENGINE_ISAL) ? 3 : 1;
         s.settings.rotate_bytes = i % 3 ? 0 : 100000;
         s.settings.keep = i % 3 ? 0 : 2;
         s.settings.queue_bytes = i < 6 ? 0 : (size_t)1 << (10 + i);

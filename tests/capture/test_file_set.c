@@ -46,7 +46,7 @@ static bool there(const char *folder, const char *name)
 /* Creates and completes file 1 of the second 1000000000. */
 static void put_file(struct file_set *set, struct file_name *name)
 {
-    int descriptor = file_set_create(set, 1, 1000000000 * SECOND + 5, name, NULL);
+    int descriptor = file_set_create(set, 1, 1000000000 * SECOND + 5, false, name, NULL);
     CU_ASSERT(descriptor >= 0);
     CU_ASSERT_EQUAL(file_set_complete(set, name, descriptor, NULL), 0);
     close(descriptor);
@@ -58,7 +58,7 @@ static void test_names(void)
     char path[FILE_SET_PATH_BYTES];
     struct file_set *set = make(folder);
     struct file_name name;
-    int descriptor = file_set_create(set, 7, 1000000000 * SECOND + 999999999, &name, NULL);
+    int descriptor = file_set_create(set, 7, 1000000000 * SECOND + 999999999, false, &name, NULL);
     CU_ASSERT(there(folder, "p_00007_20010909T014640Z.byu.gz.part"));
     CU_ASSERT_FALSE(there(folder, "p_00007_20010909T014640Z.byu.gz"));
     CU_ASSERT_EQUAL(file_set_complete(set, &name, descriptor, NULL), 0);
@@ -96,7 +96,7 @@ static void test_long_names(void)
         CU_ASSERT_EQUAL(set != NULL, length <= 192);
         if (!set)
             continue;
-        int descriptor = file_set_create(set, UINT32_MAX, 1000000000 * SECOND, &name, NULL);
+        int descriptor = file_set_create(set, UINT32_MAX, 1000000000 * SECOND, false, &name, NULL);
         file_set_path(set, &name, true, path, sizeof path);
         CU_ASSERT_EQUAL(access(path, F_OK), 0);
         CU_ASSERT_EQUAL(file_set_complete(set, &name, descriptor, NULL), 0);
@@ -117,7 +117,7 @@ static void test_taken_names(void)
     put_file(set, &name);
     put_file(set, &name);
     CU_ASSERT_EQUAL(name.second, 1000000001);
-    int descriptor = file_set_create(set, 1, 1000000000 * SECOND, &name, NULL);
+    int descriptor = file_set_create(set, 1, 1000000000 * SECOND, false, &name, NULL);
     CU_ASSERT_EQUAL(name.second, 1000000002);
     /* the name is taken while the file is written: nothing is overwritten */
     char path[FILE_SET_PATH_BYTES];
@@ -156,7 +156,7 @@ static int rename_the_old_way(int answer)
     struct file_name name;
     struct bt_error error;
     int result = GOOD;
-    int descriptor = file_set_create(set, 1, SECOND, &name, NULL);
+    int descriptor = file_set_create(set, 1, SECOND, false, &name, NULL);
     if (!forbid_renameat2(answer))
         result = NO_FILTER;
     else if (file_set_complete(set, &name, descriptor, NULL) != 0)
@@ -165,7 +165,7 @@ static int rename_the_old_way(int answer)
     if (result == GOOD && access(path, F_OK) != 0)
         result = 2;
     close(descriptor);
-    descriptor = file_set_create(set, 2, SECOND, &name, NULL);
+    descriptor = file_set_create(set, 2, SECOND, false, &name, NULL);
     file_set_path(set, &name, false, path, sizeof path);
     fclose(fopen(path, "w"));
     if (result == GOOD && (file_set_complete(set, &name, descriptor, &error) != BT_IO ||
@@ -198,7 +198,7 @@ static void test_no_sync(void)
     struct file_set *set = make(folder);
     struct file_name name;
     struct bt_error error;
-    int descriptor = file_set_create(set, 1, SECOND, &name, NULL);
+    int descriptor = file_set_create(set, 1, SECOND, false, &name, NULL);
     close(descriptor);
     CU_ASSERT_EQUAL(file_set_complete(set, &name, descriptor, &error), BT_IO);
     CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "to the disk"));
@@ -216,7 +216,7 @@ static void test_part_replaced(void)
     struct file_set *set = make(folder);
     struct file_name name;
     struct bt_error error;
-    int descriptor = file_set_create(set, 1, SECOND, &name, NULL);
+    int descriptor = file_set_create(set, 1, SECOND, false, &name, NULL);
     file_set_path(set, &name, true, path, sizeof path);
     CU_ASSERT_EQUAL(unlink(path), 0);
     fclose(fopen(path, "w"));

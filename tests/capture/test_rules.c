@@ -58,12 +58,12 @@ static void test_prefix(void)
 static void test_engine(void)
 {
     struct capture_settings settings = good();
-    for (int engine = 0; engine < DEFLATE_ENGINES; engine++) {
-        settings.engine = (enum deflate_engine)engine;
-        if (deflate_has(settings.engine)) {
+    for (int engine = 0; engine < RECORD_ENGINES; engine++) {
+        settings.engine = (enum record_engine)engine;
+        if (record_engine_exists(settings.engine)) {
             CU_ASSERT_EQUAL(rules_check(&settings, NULL), 0);
         } else {
-            check_refused(&settings, deflate_engine_name(settings.engine));
+            check_refused(&settings, record_engine_name(settings.engine));
         }
     }
 }

@@ -202,7 +202,7 @@ static struct capture_settings choose_settings(uint64_t *random, const char *fol
     struct capture_settings settings = capture_settings_default();
     snprintf(settings.prefix, sizeof settings.prefix, "%s/p", folder);
     settings.workers = 1;
-    settings.engine = DEFLATE_ZLIB;
+    settings.engine = RECORD_ENGINE_ZLIB;
     settings.level = 1;
     settings.queue_bytes = 1 << 16;
     settings.block_records = 1 + (uint32_t)random_below(random, 200);

@@ -1,11 +1,11 @@
 /*
- * Writes the files of a capture for tests, PREFIX_1.byu.gz and so on. Equal arguments give equal
- * files.
+ * Writes the files of a capture for tests, PREFIX_1.byu.gz, or with version=2 .byb, and so on.
+ * Equal arguments give equal files.
  *
  * usage: make_capture [NAME=N]... PREFIX
  * Names are those of struct capture_set: seed files removed keep file_records block_records bus
- * link queue disk gap_ms gap_uncounted gap_chosen gap_parts events lost_at_end after_stop filtered
- * above_4gib undecoded unclosed source_unknown hostile
+ * link queue disk gap_ms gap_uncounted gap_chosen gap_parts events version lost_at_end after_stop
+ * filtered above_4gib undecoded unclosed source_unknown hostile
  */
 #include "tests/support/capture_set.h"
 
@@ -39,6 +39,7 @@ static bool take(struct capture_set *set, const char *argument)
                  {"gap_chosen", NULL, NULL, &set->gap_chosen},
                  {"gap_parts", &set->gap_parts, NULL, NULL},
                  {"events", &set->events, NULL, NULL},
+                 {"version", &set->version, NULL, NULL},
                  {"lost_at_end", NULL, &set->lost_at_end, NULL},
                  {"after_stop", NULL, &set->after_stop, NULL},
                  {"filtered", NULL, &set->filtered, NULL},

@@ -15,7 +15,7 @@ struct state {
     uint64_t file_records;
     struct loss file_lost;
     struct record *records;
-    struct deflate_decoder *decoder;
+    struct record_decoder *decoder;
     uint64_t gap_index; /* the gaps before it were reported */
 };
 
@@ -226,7 +226,7 @@ void capture_check(struct capture_check *check, const char *folder, const char *
     memset(check, 0, sizeof *check);
     struct state state = {.check = check, .script = script};
     state.records = malloc(CAPTURE_MEMBER_RECORDS_MAX * sizeof *state.records);
-    state.decoder = deflate_decoder_new(NULL);
+    state.decoder = record_decoder_new(NULL);
     struct folder_list list = folder_list(folder, ending);
     bool good = state.records && state.decoder;
     for (size_t i = 0; good && i < list.count; i++) {
@@ -241,6 +241,6 @@ void capture_check(struct capture_check *check, const char *folder, const char *
             good = wrong(&state, "%s: final is wrong", path);
     }
     folder_list_free(&list);
-    deflate_decoder_free(state.decoder);
+    record_decoder_free(state.decoder);
     free(state.records);
 }

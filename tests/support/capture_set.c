@@ -20,7 +20,7 @@ struct progress {
     uint64_t index; /* of the next request */
     uint64_t tick;  /* of the last record */
     struct capture_totals totals;
-    struct deflate_encoder *encoder;
+    struct record_encoder *encoder;
     struct record *records;
     uint8_t *member;
     int file; /* file being written, or -1 */
@@ -150,6 +150,7 @@ static int put_file(struct progress *progress, const char *prefix, uint32_t numb
                                 .bus = "p6",
                                 .started_ns = STARTED_NS,
                                 .file_number = number,
+                                .version = (uint8_t)set->version,
                                 .keep = set->keep,
                                 .file_started_ns = STARTED_NS + (int64_t)(number - 1) * FILE_NS,
                                 .first_index = progress->index};
@@ -166,7 +167,8 @@ static int put_file(struct progress *progress, const char *prefix, uint32_t numb
         progress->tick = 0;
     uint64_t id = random_seed(set->seed);
     random_fill(&id, info.id, sizeof info.id);
-    snprintf(name, sizeof name, "%s_%u.byu.gz", prefix, number);
+    snprintf(name, sizeof name, "%s_%u.%s", prefix, number,
+             set->version == CAPTURE_VERSION_CODED ? "byb" : "byu.gz");
     progress->file = -1;
     progress->writer = NULL;
     if (number > set->removed) {
@@ -188,13 +190,15 @@ static int put_file(struct progress *progress, const char *prefix, uint32_t numb
 int capture_set_write(const struct capture_set *set, const char *prefix)
 {
     struct progress progress = {.set = set, .random = random_seed(set->seed)};
-    progress.encoder = deflate_encoder_new(DEFLATE_ZLIB, 1, NULL);
+    progress.encoder = record_encoder_new(RECORD_ENGINE_ZLIB, 1, NULL);
     progress.records = malloc(set->block_records * sizeof *progress.records);
     progress.member = malloc(capture_data_member_bound(set->block_records));
     int result = progress.encoder && progress.records && progress.member ? 0 : -1;
+    if (progress.encoder && set->version == CAPTURE_VERSION_CODED)
+        record_encoder_set_version(progress.encoder, set->version);
     for (uint32_t number = 1; number <= set->files && result == 0; number++)
         result = put_file(&progress, prefix, number);
-    deflate_encoder_free(progress.encoder);
+    record_encoder_free(progress.encoder);
     free(progress.records);
     free(progress.member);
     return result;

@@ -32,6 +32,7 @@ struct capture_set {
     uint32_t events;      /* number of fetches in the same blocks with an event, alternating */
     uint64_t lost_at_end; /* by the bus, after the last block of the last file */
     uint64_t after_stop, filtered, above_4gib, undecoded;
+    uint32_t version;    /* of the files' format; 0: 1 */
     bool unclosed;       /* the last file has no closing member */
     bool source_unknown; /* the board did not report its counts */
     enum capture_set_lie lie;
@@ -42,8 +43,8 @@ struct capture_set {
 #define CAPTURE_SET_HOSTILE "x\033[31m\177\xc2\x9b\x9b\ny"
 
 /*
- * Writes PREFIX_1.byu.gz and so on. Times and the capture's id depend on the seed alone. Returns
- * 0, or -1 if a file cannot be written.
+ * Writes PREFIX_1.byu.gz, or with version 2 .byb, and so on. Times and the capture's id depend on
+ * the seed alone. Returns 0, or -1 if a file cannot be written.
  */
 int capture_set_write(const struct capture_set *set, const char *prefix);
 

@@ -29,26 +29,31 @@ void members_append(struct members *to, const void *from, size_t size)
     to->size += size;
 }
 
-void members_append_data(struct members *to, enum deflate_engine engine, const struct batch *batch)
+void members_append_data(struct members *to, enum record_engine engine, const struct batch *batch)
 {
     size_t bound = capture_data_member_bound(batch->count);
     uint8_t *out = room(to, bound);
     size_t size = 0;
-    struct deflate_encoder *encoder = deflate_encoder_new(engine, -1, NULL);
+    struct record_encoder *encoder = record_encoder_new(engine, -1, NULL);
+    if (encoder && to->version == CAPTURE_VERSION_CODED)
+        record_encoder_set_version(encoder, to->version);
     must(encoder && capture_put_data_member(encoder, batch, out, bound, &size, NULL) == 0,
          "cannot compress");
-    deflate_encoder_free(encoder);
+    record_encoder_free(encoder);
     to->size += size;
 }
 
 void members_append_header(struct members *to, const struct capture_info *info)
 {
-    to->size += capture_put_header_member(room(to, CAPTURE_MEMBER_HEADER_MAX), info);
+    struct capture_info own = *info;
+    own.version = (uint8_t)to->version;
+    to->size += capture_put_header_member(room(to, CAPTURE_MEMBER_HEADER_MAX), &own);
 }
 
 void members_append_closing(struct members *to, const struct capture_totals *totals)
 {
-    to->size += capture_put_closing_member(room(to, CAPTURE_MEMBER_HEADER_MAX), totals);
+    to->size +=
+        capture_put_closing_member(room(to, CAPTURE_MEMBER_HEADER_MAX), totals, to->version);
 }
 
 size_t members_append_capture(struct members *to, const struct record *records, size_t count,
@@ -73,7 +78,7 @@ size_t members_append_capture(struct members *to, const struct record *records, 
         tick = last;
         if (offsets)
             offsets[members] = to->size;
-        members_append_data(to, DEFLATE_BEST, &batch);
+        members_append_data(to, RECORD_ENGINE_BEST, &batch);
         members++;
     }
     struct capture_totals totals = {.end = CAPTURE_END_STOPPED,

@@ -4,8 +4,9 @@
 
 #include "formats/capture/capture_file.h"
 
-/* Members in a growing block of memory. All zero is empty; free bytes with free(). */
+/* Members in a growing block of memory. All zero is empty, of version 1; free bytes with free(). */
 struct members {
+    unsigned version; /* of the members: CAPTURE_VERSION_CODED, else 1 */
     uint8_t *bytes;
     size_t size;
     size_t capacity;
@@ -15,7 +16,7 @@ struct members {
 void members_append(struct members *to, const void *from, size_t size);
 
 /* Appends a data member; aborts the test program if that fails. */
-void members_append_data(struct members *to, enum deflate_engine engine, const struct batch *batch);
+void members_append_data(struct members *to, enum record_engine engine, const struct batch *batch);
 void members_append_header(struct members *to, const struct capture_info *info);
 void members_append_closing(struct members *to, const struct capture_totals *totals);
 

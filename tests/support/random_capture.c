@@ -23,7 +23,7 @@ struct maker {
     struct loss after; /* of closing members, since the last block */
     struct capture_writer *writer;
     struct capture_totals totals;
-    struct deflate_encoder *encoder;
+    struct record_encoder *encoder;
     struct record records[BLOCK_RECORDS];
     uint8_t member[65536];
 };
@@ -185,6 +185,9 @@ static void put_file(struct maker *maker, const char *prefix, int number, bool l
     uint64_t id = random_seed(seed);
     char name[4096];
     random_fill(&id, info.id, sizeof info.id);
+    /* files of a capture may differ in version */
+    info.version = (uint8_t)(1 + (seed + (uint64_t)number) % CAPTURE_VERSION_CODED);
+    record_encoder_set_version(maker->encoder, info.version);
     strcpy(info.bus, maker->program ? CAPTURE_BUS_PROGRAM : "p6");
     snprintf(name, sizeof name, "%s_%d.byu.gz", prefix, number);
     const int file = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -204,12 +207,12 @@ int random_capture_write(struct trace_items *items, const char *prefix, uint64_t
     maker->items = items;
     maker->random = random_seed(seed);
     maker->program = program;
-    maker->encoder = deflate_encoder_new(DEFLATE_ZLIB, 1, NULL);
+    maker->encoder = record_encoder_new(RECORD_ENGINE_ZLIB, 1, NULL);
     items->count = 0;
     const int files = 1 + (int)below(maker, RANDOM_CAPTURE_FILES);
     for (int number = 1; number <= files; number++)
         put_file(maker, prefix, number, number == files, seed);
-    deflate_encoder_free(maker->encoder);
+    record_encoder_free(maker->encoder);
     free(maker);
     return files;
 }

@@ -25,7 +25,8 @@ struct trace_items {
 };
 
 /*
- * Writes the files PREFIX_1.byu.gz and so on, at most RANDOM_CAPTURE_FILES, and fills *items.
+ * Writes the files PREFIX_1.byu.gz and so on, at most RANDOM_CAPTURE_FILES, of versions 1 and 2 in
+ * turns, and fills *items.
  * Captures of equal start have one clock. program: chosen gaps and events. Returns the number of
  * files; aborts if they cannot be written.
  */

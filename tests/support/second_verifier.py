@@ -32,15 +32,17 @@ def check(condition, rule, what=""):
         raise Refused(f"rule {rule} {what}".strip())
 
 
-PAYLOAD = {1: 424, 2: 104, 3: 344}  # LEN by kind
+PAYLOAD = {(1, 1): 424, (2, 1): 104, (3, 1): 344, (1, 2): 424, (2, 2): 112, (3, 2): 344}  # LEN by kind and version
+METHOD = {1: 8, 2: 0x42}  # by version
 
 
 def read_member(data, at):
     """Rules 1 to 3. Returns the kind, the payload, its records, and the end of the member."""
-    check(data[at:at + 10] == b"\x1f\x8b\x08\x04" + bytes(4) + b"\x00\xff" and len(data) >= at + 24, 1)
+    check(len(data) >= at + 24 and data[at:at + 2] == b"\x1f\x8b" and data[at + 3:at + 10] == b"\4" + bytes(5) + b"\xff", 1)
     xlen, subfield, length, kind, version = struct.unpack_from("<H2sHBB", data, at + 10)
     size, = struct.unpack_from("<I", data, at + 20)
-    check(PAYLOAD.get(kind) == length and xlen == length + 4 and subfield == b"BT" and version == 1, 1)
+    check(PAYLOAD.get((kind, version)) == length and xlen == length + 4 and subfield == b"BT", 1)
+    check(METHOD[version] == data[at + 2], 1)
     stream = at + 16 + length
     check(len(data) >= stream, 1)
     payload = data[at + 16:stream]
@@ -52,6 +54,8 @@ def read_member(data, at):
     if count == 0:
         check(size == 16 + length + 10 and data[stream:stream + 2] == b"\x03\x00", 2)
     check(count == 0 or 16 + length + 10 < size <= 16 << 20, 2)
+    codec = payload[96] if kind == 2 and version == 2 else 1
+    check(codec == 1, 3, f"codec {codec} is not read here")
     inflate = zlib.decompressobj(-15)
     try:
         records = inflate.decompress(data[stream:at + size - 8], 12 * count + 1)
@@ -179,7 +183,7 @@ def verify(paths):
     captures = {}
     try:
         for path in paths:
-            name = re.fullmatch(r"(.+)_\d{5,}_\d{8}T\d{6}Z\.byu\.gz(\.part)?", path)
+            name = re.fullmatch(r"(.+)_\d{5,}_\d{8}T\d{6}Z\.(?:byu\.gz|byb)(\.part)?", path)
             for file in read_files(path):
                 file.prefix = name and name[1]
                 captures.setdefault(file if file.derived else file.id, []).append(file)

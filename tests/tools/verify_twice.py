@@ -28,7 +28,6 @@ FIELDS = {
         (80, 8), (88, 8), (96, 8), (104, 8), (112, 8), (120, 8), (128, 8), (136, 8), (144, 8), (152, 8), (160, 8),
         (168, 8), (176, 1), (0, 1)],
 }
-LENGTHS = {1: 424, 2: 104, 3: 344}
 HEADER = 16  # bytes before a payload
 
 
@@ -37,7 +36,8 @@ class Member:
 
     def __init__(self, data):
         self.kind = data[HEADER]
-        self.front = bytearray(data[:HEADER + LENGTHS[self.kind]])
+        length, = struct.unpack_from("<H", data, HEADER - 2)
+        self.front = bytearray(data[:HEADER + length])
         self.stream = data[len(self.front):-8]
         self.trailer = data[-8:]
 
@@ -269,7 +269,7 @@ class Mutant:
 def write_files(folder, files, rng):
     os.mkdir(folder)
     prefixes = rng.choice([["p"], ["p", "q"], ["p", "p_00001"]])
-    paths = [os.path.join(folder, f"{rng.choice(prefixes)}_{number:05}_20261120T2245{rng.randrange(60):02}Z.byu.gz")
+    paths = [os.path.join(folder, f"{rng.choice(prefixes)}_{number:05}_20261120T2245{rng.randrange(60):02}Z.{rng.choice(['byu.gz', 'byb'])}")
              for number in range(len(files))]
     for path, data in zip(paths, files):
         with open(path, "wb") as out:

@@ -11,7 +11,7 @@ mkdir sound
 sound() {
     mkdir "sound/$1"
     (cd "sound/$1" && shift && "$@") >log 2>&1 || [ "$?" -eq 1 ] || { cat log; exit 1; }
-    ls "sound/$1"/*.byu.gz >files || { cat log; exit 1; }
+    ls "sound/$1"/*.by[ub]* >files || { cat log; exit 1; }
 }
 
 capture() {
@@ -54,6 +54,10 @@ sound gaps make_capture seed=4 files=2 file_records=30 block_records=10 gap_ms=5
 sound chosen make_capture seed=8 files=2 file_records=30 block_records=10 gap_chosen=1 p
 sound parts make_capture seed=9 files=2 file_records=30 block_records=10 gap_parts=2 p
 sound events make_capture seed=10 files=2 file_records=30 block_records=10 events=5 gap_parts=2 p
+sound coded make_capture seed=12 files=3 file_records=50 block_records=20 version=2 bus=1 link=2 p
+sound versions sh -c 'make_capture seed=13 files=3 file_records=30 block_records=9 x &&
+    make_capture seed=13 files=3 file_records=30 block_records=9 version=2 y &&
+    mv y_1.byb p_1.byb && mv x_2.byu.gz p_2.byu.gz && cat y_3.byb >p_3.byb && rm x_* y_*'
 sound ring make_capture seed=5 files=7 removed=4 keep=3 file_records=30 block_records=20 bus=3 p
 sound empty make_capture seed=6 file_records=0 block_records=10 p
 sound joined sh -c 'make_capture seed=7 files=3 file_records=20 block_records=9 x &&

@@ -43,13 +43,13 @@ int capture_option_choose(const char *argument, const char *first, const char *s
 
 int capture_option_engine(void *settings, const char *argument, struct bt_error *error)
 {
-    enum deflate_engine engine = DEFLATE_ZLIB;
-    while (engine < DEFLATE_ENGINES && strcmp(deflate_engine_name(engine), argument) != 0)
+    enum record_engine engine = RECORD_ENGINE_ZLIB;
+    while (engine < RECORD_ENGINES && strcmp(record_engine_name(engine), argument) != 0)
         engine++;
-    if (engine == DEFLATE_ENGINES)
+    if (engine == RECORD_ENGINES)
         return bt_fail(error, BT_USAGE,
                        "\"%s\" should be records, programs, isa-l, libdeflate or zlib", argument);
-    if (!deflate_has(engine))
+    if (!record_engine_exists(engine))
         return bt_fail(error, BT_USAGE, "this bustap was built without %s", argument);
     ((struct capture_settings *)settings)->engine = engine;
     return 0;

@@ -122,8 +122,10 @@ static int take_member(struct cut *cut, struct batch *description, struct bt_err
     case CUT_PASSED:
         return stored_trace_pass(cut->trace, error);
     case CUT_WHOLE:
-        return cut->expression ? read_member(cut, description, error)
-                               : copy_member(cut, description, error);
+        return cut->expression ||
+                       stored_trace_version(cut->trace) != derived_writer_version(cut->writer)
+                   ? read_member(cut, description, error)
+                   : copy_member(cut, description, error);
     case CUT_PART:
         return read_part(cut, STORED_RECORDS_MAX, error);
     case CUT_PAST:

@@ -17,7 +17,7 @@ struct derived_writer {
     const char *name; /* the caller's */
     struct capture_info info;
     struct capture_writer *writer; /* NULL before the first member */
-    struct deflate_encoder *encoder;
+    struct record_encoder *encoder;
     uint8_t *member; /* MEMBER_BYTES */
     uint64_t tick;   /* of the last member's end */
     struct batch block;
@@ -45,10 +45,12 @@ struct derived_writer *derived_writer_new(int fd, const char *name, const struct
         free(writer);
         return NULL;
     }
-    writer->encoder = deflate_encoder_new(DEFLATE_BEST, -1, error);
+    writer->encoder = record_encoder_new(RECORD_ENGINE_BEST, -1, error);
     writer->member = malloc(MEMBER_BYTES);
     writer->block.capacity = CAPTURE_BLOCK_RECORDS;
     writer->block.records = malloc(writer->block.capacity * sizeof(struct record));
+    if (writer->encoder)
+        writer->info.version = (uint8_t)record_encoder_version(writer->encoder);
     if (writer->encoder && writer->member && writer->block.records)
         return writer;
     if (writer->encoder)
@@ -62,7 +64,7 @@ void derived_writer_free(struct derived_writer *writer)
     if (!writer)
         return;
     capture_writer_free(writer->writer);
-    deflate_encoder_free(writer->encoder);
+    record_encoder_free(writer->encoder);
     free(writer->member);
     free(writer->block.records);
     free(writer);
@@ -260,6 +262,11 @@ int derived_writer_close(struct derived_writer *writer, struct capture_totals *t
     writer->counts.end_index = totals->end_index;
     writer->counts.bytes = capture_writer_bytes(writer->writer);
     return result;
+}
+
+unsigned derived_writer_version(const struct derived_writer *writer)
+{
+    return writer->info.version;
 }
 
 const struct derived_counts *derived_writer_counts(const struct derived_writer *writer)

@@ -40,8 +40,8 @@ void derived_writer_free(struct derived_writer *writer);
 int derived_writer_put(struct derived_writer *writer, const struct batch *batch,
                        struct bt_error *error);
 
-/* Adds a member as it is stored, except for position and losses, which are those of batch. 0 or a
- * negative code. */
+/* Adds a member as it is stored, except for position and losses, which are those of batch. The
+ * member is of the writer's version. 0 or a negative code. */
 int derived_writer_copy(struct derived_writer *writer, const struct batch *batch,
                         const uint8_t *bytes, size_t size, bool restated, struct bt_error *error);
 
@@ -52,6 +52,9 @@ int derived_writer_copy(struct derived_writer *writer, const struct batch *batch
  */
 int derived_writer_close(struct derived_writer *writer, struct capture_totals *totals,
                          struct bt_error *error);
+
+/* The version of the file's members. */
+unsigned derived_writer_version(const struct derived_writer *writer);
 
 const struct derived_counts *derived_writer_counts(const struct derived_writer *writer);
 

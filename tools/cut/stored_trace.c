@@ -351,6 +351,11 @@ const struct capture_info *stored_trace_info(const struct stored_trace *trace)
     return &trace->info;
 }
 
+unsigned stored_trace_version(const struct stored_trace *trace)
+{
+    return trace->member.version;
+}
+
 const char *stored_trace_name(const struct stored_trace *trace)
 {
     return record_input_name(trace->captures.paths[0]);

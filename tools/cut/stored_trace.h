@@ -40,6 +40,9 @@ void stored_trace_free(struct stored_trace *trace);
 /* The header of the first file; all zero: none. */
 const struct capture_info *stored_trace_info(const struct stored_trace *trace);
 
+/* The version of the member that was peeked. */
+unsigned stored_trace_version(const struct stored_trace *trace);
+
 /* The path of the first file, for messages. */
 const char *stored_trace_name(const struct stored_trace *trace);
 

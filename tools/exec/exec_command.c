@@ -395,8 +395,8 @@ static int run_program(struct exec_settings *settings)
 /* The default compressor: references of programs repeat more than those of buses. */
 static void choose_engine(struct capture_settings *capture)
 {
-    if (capture->engine == DEFLATE_BEST && capture->level <= 0)
-        capture->engine = DEFLATE_PROGRAMS;
+    if (capture->engine == RECORD_ENGINE_BEST && capture->level <= 0)
+        capture->engine = RECORD_ENGINE_PROGRAMS;
 }
 
 static int check_regions(const struct exec_settings *settings, struct bt_error *error)

@@ -38,7 +38,7 @@ struct capture_follow {
     uint8_t *bytes;  /* READ_BYTES, or a member's size if that is more */
     size_t capacity; /* of bytes */
     size_t fill;
-    struct deflate_decoder *decoder;
+    struct record_decoder *decoder;
     struct batch held; /* a member: records from position on are pending */
     size_t position;
     atomic_bool stopped;
@@ -405,7 +405,7 @@ static void follow_close(struct source *source)
     if (!follow)
         return;
     close_file(follow);
-    deflate_decoder_free(follow->decoder);
+    record_decoder_free(follow->decoder);
     free(follow->held.records);
     free(follow->bytes);
     free(follow);
@@ -452,7 +452,7 @@ int capture_follow_open(struct source **source, const char *prefix, struct bt_er
     if (result == 0 && !follow->bytes)
         result = bt_fail(error, BT_MEMORY, "no memory to follow %.200s", prefix);
     if (result == 0) {
-        follow->decoder = deflate_decoder_new(error);
+        follow->decoder = record_decoder_new(error);
         result = follow->decoder ? 0 : BT_MEMORY;
     }
     if (result < 0) {

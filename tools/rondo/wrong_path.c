@@ -17,7 +17,7 @@ struct wrong_path {
     int file;
     const char *path;
     struct capture_writer *writer;
-    struct deflate_encoder *encoder;
+    struct record_encoder *encoder;
     uint8_t *member;
     size_t member_bytes;
     struct batch batch; /* records not written to the file yet */
@@ -46,7 +46,7 @@ static int begin(struct wrong_path *wrong, const char *const *arguments, struct 
     if (wrong->file < 0)
         return error->code;
     describe(&info, arguments);
-    wrong->encoder = deflate_encoder_new(DEFLATE_BEST, -1, error);
+    wrong->encoder = record_encoder_new(RECORD_ENGINE_BEST, -1, error);
     if (!wrong->encoder)
         return error->code;
     wrong->writer = capture_writer_new(wrong->file, wrong->path, &info, error);
@@ -82,7 +82,7 @@ void wrong_path_free(struct wrong_path *wrong)
     if (!wrong)
         return;
     capture_writer_free(wrong->writer);
-    deflate_encoder_free(wrong->encoder);
+    record_encoder_free(wrong->encoder);
     if (wrong->file >= 0)
         close(wrong->file);
     free(wrong->member);

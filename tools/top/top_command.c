@@ -291,13 +291,18 @@ static int run(struct top_request *request, const struct invocation *call, struc
 /* Whether there is a file of a capture to this prefix, complete or not. */
 static bool has_capture(const char *prefix)
 {
+    static const char *const endings[] = {"byu.gz", "byb"};
     char pattern[PATH_MAX];
     glob_t files;
-    if (snprintf(pattern, sizeof pattern, "%s_*.byu.gz*", prefix) >= (int)sizeof pattern)
-        return false;
-    const bool found = glob(pattern, GLOB_NOSORT, NULL, &files) == 0;
-    if (found)
-        globfree(&files);
+    bool found = false;
+    for (size_t i = 0; !found && i < sizeof endings / sizeof *endings; i++) {
+        if (snprintf(pattern, sizeof pattern, "%s_*.%s*", prefix, endings[i]) >=
+            (int)sizeof pattern)
+            return false;
+        found = glob(pattern, GLOB_NOSORT, NULL, &files) == 0;
+        if (found)
+            globfree(&files);
+    }
     return found;
 }
 

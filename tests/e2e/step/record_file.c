@@ -14,7 +14,7 @@ struct record_file {
     uint64_t records;
     struct batch batch; /* not written yet */
     uint8_t *bytes;
-    struct deflate_encoder *encoder;
+    struct record_encoder *encoder;
     struct capture_writer *writer;
 };
 
@@ -41,7 +41,7 @@ static int start(struct record_file *file, const char *path, struct bt_error *er
     info.started_ns = info.file_started_ns = now_ns();
     bytes_put64(info.id, (uint64_t)info.started_ns);
     bytes_put64(info.id + 8, (uint64_t)getpid());
-    file->encoder = deflate_encoder_new(DEFLATE_BEST, -1, error);
+    file->encoder = record_encoder_new(RECORD_ENGINE_BEST, -1, error);
     if (file->encoder)
         file->writer = capture_writer_new(file->fd, path, &info, error);
     return file->writer ? 0 : error->code;
@@ -130,7 +130,7 @@ void record_file_free(struct record_file *file)
     if (!file)
         return;
     capture_writer_free(file->writer);
-    deflate_encoder_free(file->encoder);
+    record_encoder_free(file->encoder);
     free(file->batch.records);
     free(file->bytes);
     if (file->fd >= 0)

@@ -1,5 +1,6 @@
 /* Members of a capture file: every field round trips, and all damage is detected. */
 #include "formats/capture/capture_file.h"
+#include "formats/deflate/deflate.h"
 #include "tests/suites.h"
 #include "tests/support/members.h"
 #include "tests/support/random.h"
@@ -41,9 +42,10 @@ static const struct capture_totals sample_totals = {.end = CAPTURE_END_LIMIT,
                                                     .message = "the disk was full"};
 
 /* A data member of count records; *batch describes it and owns its records. */
-static struct members make_data_member(struct batch *batch, size_t count, uint64_t *random)
+static struct members make_data_member(struct batch *batch, size_t count, unsigned version,
+                                       uint64_t *random)
 {
-    struct members member = {0};
+    struct members member = {.version = version};
     struct record *records = malloc((count + 1) * sizeof *records);
     records_fill_like_a_bus(records, count, random);
     *batch = (struct batch){.records = records,
@@ -55,10 +57,10 @@ static struct members make_data_member(struct batch *batch, size_t count, uint64
                             .lost = {.count = {5, 6, 7, 8}, .first_tick = 900, .last_tick = 950},
                             .gap = {.milliseconds = 3200, .uncounted = true, .chosen = true},
                             .host_time_ns = -1};
-    enum deflate_engine engine;
+    enum record_engine engine;
     do
-        engine = (enum deflate_engine)random_below(random, DEFLATE_ENGINES);
-    while (!deflate_has(engine));
+        engine = (enum record_engine)random_below(random, RECORD_ENGINES);
+    while (!record_engine_exists(engine));
     members_append_data(&member, engine, batch);
     return member;
 }
@@ -79,11 +81,36 @@ static long plain_gunzip(const uint8_t *member, size_t size, void *out, size_t c
     return total;
 }
 
+/* What other programs make of a member of this version: its size bytes, or an error. */
+static void check_gunzip(const uint8_t *member, size_t member_size, unsigned version,
+                         const void *wanted, size_t size)
+{
+    uint8_t *room = malloc(size + 1);
+    const long got = plain_gunzip(member, member_size, room, size + 1);
+    CU_ASSERT_EQUAL(got, version == CAPTURE_VERSION_GZIP ? (long)size : -1);
+    CU_ASSERT(got < 0 || memcmp(room, wanted, size) == 0);
+    free(room);
+}
+
+static void check_header_round_trip(uint8_t version)
+{
+    uint8_t bytes[CAPTURE_MEMBER_HEADER_MAX];
+    struct capture_member member;
+    struct capture_info info = sample_info;
+    info.version = version;
+    size_t size = capture_put_header_member(bytes, &info);
+    CU_ASSERT_EQUAL(capture_get_member(&member, bytes, size, NULL), 1);
+    CU_ASSERT_EQUAL(member.version, version);
+    CU_ASSERT_EQUAL(member.info.version, version);
+    check_gunzip(bytes, size, version, "", 0);
+}
+
 static void test_header_round_trip(void)
 {
     uint8_t bytes[CAPTURE_MEMBER_HEADER_MAX];
-    uint8_t nothing[1];
     struct capture_member member;
+    check_header_round_trip(CAPTURE_VERSION_GZIP);
+    check_header_round_trip(CAPTURE_VERSION_CODED);
     size_t size = capture_put_header_member(bytes, &sample_info);
     CU_ASSERT_EQUAL(capture_get_member(&member, bytes, size, NULL), 1);
     CU_ASSERT_EQUAL(member.kind, CAPTURE_MEMBER_HEADER);
@@ -98,15 +125,13 @@ static void test_header_round_trip(void)
     CU_ASSERT_EQUAL(member.info.keep, sample_info.keep);
     CU_ASSERT_EQUAL(member.info.file_started_ns, sample_info.file_started_ns);
     CU_ASSERT_EQUAL(member.info.first_index, sample_info.first_index);
-    CU_ASSERT_EQUAL(plain_gunzip(bytes, size, nothing, 1), 0);
 }
 
-static void test_closing_round_trip(void)
+static void check_closing_round_trip(unsigned version)
 {
     uint8_t bytes[CAPTURE_MEMBER_HEADER_MAX];
-    uint8_t nothing[1];
     struct capture_member member;
-    size_t size = capture_put_closing_member(bytes, &sample_totals);
+    size_t size = capture_put_closing_member(bytes, &sample_totals, version);
     CU_ASSERT_EQUAL(capture_get_member(&member, bytes, size, NULL), 1);
     CU_ASSERT_EQUAL(member.kind, CAPTURE_MEMBER_CLOSING);
     const struct capture_totals *t = &member.totals;
@@ -130,7 +155,14 @@ static void test_closing_round_trip(void)
     CU_ASSERT_EQUAL(t->source.undecoded, 5);
     CU_ASSERT_EQUAL(t->source.lost_bus, 6);
     CU_ASSERT_STRING_EQUAL(t->message, sample_totals.message);
-    CU_ASSERT_EQUAL(plain_gunzip(bytes, size, nothing, 1), 0);
+    CU_ASSERT_EQUAL(member.version, version);
+    check_gunzip(bytes, size, version, "", 0);
+}
+
+static void test_closing_round_trip(void)
+{
+    check_closing_round_trip(CAPTURE_VERSION_GZIP);
+    check_closing_round_trip(CAPTURE_VERSION_CODED);
 }
 
 /* A window shortens the message. */
@@ -147,7 +179,7 @@ static void test_window_round_trip(void)
                                             .last_index = UINT64_MAX,
                                             .last_tick = 7};
     memset(totals.message, 'm', sizeof totals.message - 1);
-    size_t size = capture_put_closing_member(bytes, &totals);
+    size_t size = capture_put_closing_member(bytes, &totals, CAPTURE_VERSION_GZIP);
     CU_ASSERT_EQUAL(capture_get_member(&member, bytes, size, NULL), 1);
     CU_ASSERT_EQUAL(member.totals.window.kind, CAPTURE_WINDOW_MATCHES);
     CU_ASSERT_EQUAL(member.totals.window.omitted, totals.window.omitted);
@@ -159,44 +191,110 @@ static void test_window_round_trip(void)
     CU_ASSERT_EQUAL(strspn(member.totals.message, "m"), 111);
     CU_ASSERT_EQUAL(strlen(member.totals.message), 111);
     totals.window.kind = CAPTURE_WINDOW_NONE;
-    size = capture_put_closing_member(bytes, &totals);
+    size = capture_put_closing_member(bytes, &totals, CAPTURE_VERSION_GZIP);
     CU_ASSERT_EQUAL(capture_get_member(&member, bytes, size, NULL), 1);
     CU_ASSERT_EQUAL(member.totals.window.kind, CAPTURE_WINDOW_NONE);
     CU_ASSERT_EQUAL(member.totals.window.omitted, 0);
     CU_ASSERT_EQUAL(strlen(member.totals.message), 159);
 }
 
+static void check_data_round_trip(size_t count, unsigned version, uint64_t *random)
+{
+    struct record_decoder *decoder = record_decoder_new(NULL);
+    struct batch batch;
+    struct capture_member member;
+    size_t raw = count * RECORD_BYTES;
+    struct members bytes = make_data_member(&batch, count, version, random);
+    struct record *records = malloc(raw + 1);
+    CU_ASSERT_EQUAL_FATAL(capture_get_member(&member, bytes.bytes, bytes.size, NULL), 1);
+    CU_ASSERT_EQUAL(member.kind, CAPTURE_MEMBER_DATA);
+    CU_ASSERT_EQUAL(member.version, version);
+    CU_ASSERT_EQUAL(member.member_bytes, bytes.size);
+    CU_ASSERT_EQUAL_FATAL(member.batch.count, count);
+    CU_ASSERT_EQUAL(member.batch.first_index, 77);
+    CU_ASSERT_EQUAL(member.batch.first_tick, 1000);
+    CU_ASSERT_EQUAL(member.batch.last_tick, 5000);
+    CU_ASSERT_EQUAL(memcmp(&member.batch.lost, &batch.lost, sizeof batch.lost), 0);
+    CU_ASSERT_EQUAL(memcmp(&member.batch.gap, &batch.gap, sizeof batch.gap), 0);
+    CU_ASSERT_EQUAL(member.batch.host_time_ns, -1);
+    CU_ASSERT_EQUAL(capture_get_records(decoder, &member, bytes.bytes, records, NULL), 0);
+    CU_ASSERT_EQUAL(memcmp(records, batch.records, raw), 0);
+    check_gunzip(bytes.bytes, bytes.size, version, batch.records, raw);
+    free(records);
+    free(bytes.bytes);
+    free(batch.records);
+    record_decoder_free(decoder);
+}
+
 static void test_data_round_trip(void)
 {
     uint64_t random = 1;
     static const size_t counts[] = {0, 1, 2, 3, 100, 4096, CAPTURE_BLOCK_RECORDS};
-    struct deflate_decoder *decoder = deflate_decoder_new(NULL);
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        for (unsigned version = 1; version <= CAPTURE_VERSION_CODED; version++)
+            check_data_round_trip(counts[i], version, &random);
+}
+
+/* Position and loss of a member can be written again in both versions. */
+static void test_restate(void)
+{
+    uint64_t random = 2;
+    for (unsigned version = 1; version <= CAPTURE_VERSION_CODED; version++) {
         struct batch batch;
         struct capture_member member;
-        size_t raw = counts[i] * RECORD_BYTES;
-        struct members bytes = make_data_member(&batch, counts[i], &random);
-        struct record *records = malloc(raw + 1);
+        struct record records[100];
+        struct record_decoder *decoder = record_decoder_new(NULL);
+        struct members bytes = make_data_member(&batch, 100, version, &random);
+        batch.first_index = 4711;
+        batch.gap.milliseconds = 5;
+        capture_restate_data_member(bytes.bytes, &batch);
         CU_ASSERT_EQUAL_FATAL(capture_get_member(&member, bytes.bytes, bytes.size, NULL), 1);
-        CU_ASSERT_EQUAL(member.kind, CAPTURE_MEMBER_DATA);
-        CU_ASSERT_EQUAL(member.member_bytes, bytes.size);
-        CU_ASSERT_EQUAL_FATAL(member.batch.count, counts[i]);
-        CU_ASSERT_EQUAL(member.batch.first_index, 77);
-        CU_ASSERT_EQUAL(member.batch.first_tick, 1000);
-        CU_ASSERT_EQUAL(member.batch.last_tick, 5000);
-        CU_ASSERT_EQUAL(memcmp(&member.batch.lost, &batch.lost, sizeof batch.lost), 0);
-        CU_ASSERT_EQUAL(memcmp(&member.batch.gap, &batch.gap, sizeof batch.gap), 0);
-        CU_ASSERT_EQUAL(member.batch.host_time_ns, -1);
+        CU_ASSERT_EQUAL(member.batch.first_index, 4711);
+        CU_ASSERT_EQUAL(member.batch.gap.milliseconds, 5);
+        CU_ASSERT_EQUAL(member.codec, RECORD_CODEC_DEFLATE);
         CU_ASSERT_EQUAL(capture_get_records(decoder, &member, bytes.bytes, records, NULL), 0);
-        CU_ASSERT_EQUAL(memcmp(records, batch.records, raw), 0);
-        memset(records, 0, raw);
-        CU_ASSERT_EQUAL(plain_gunzip(bytes.bytes, bytes.size, records, raw + 1), (long)raw);
-        CU_ASSERT_EQUAL(memcmp(records, batch.records, raw), 0);
-        free(records);
+        CU_ASSERT_EQUAL(memcmp(records, batch.records, sizeof records), 0);
+        record_decoder_free(decoder);
         free(bytes.bytes);
         free(batch.records);
     }
-    deflate_decoder_free(decoder);
+}
+
+/* A member whose codec is from the future is whole, but its records are not decoded. */
+static void test_unknown_codec(void)
+{
+    uint64_t random = 3;
+    struct batch batch;
+    struct capture_member member;
+    struct record records[10];
+    struct bt_error error = {0};
+    struct record_decoder *decoder = record_decoder_new(NULL);
+    struct members bytes = make_data_member(&batch, 10, CAPTURE_VERSION_CODED, &random);
+    bytes.bytes[16 + 96] = 200;
+    capture_restate_data_member(bytes.bytes, &batch);
+    CU_ASSERT_EQUAL_FATAL(capture_get_member(&member, bytes.bytes, bytes.size, NULL), 1);
+    CU_ASSERT_EQUAL(member.codec, 200);
+    CU_ASSERT_EQUAL(capture_get_records(decoder, &member, bytes.bytes, records, &error), BT_DATA);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "method 200"));
+    record_decoder_free(decoder);
+    free(bytes.bytes);
+    free(batch.records);
+}
+
+/* Method and version belong together, even if all CRCs are right. */
+static void test_method_and_version(void)
+{
+    uint64_t random = 4;
+    for (unsigned version = 1; version <= CAPTURE_VERSION_CODED; version++) {
+        struct batch batch;
+        struct capture_member member;
+        struct members bytes = make_data_member(&batch, 10, version, &random);
+        bytes.bytes[2] = version == CAPTURE_VERSION_CODED ? 8 : 0x42;
+        capture_restate_data_member(bytes.bytes, &batch);
+        CU_ASSERT_EQUAL(capture_get_member(&member, bytes.bytes, bytes.size, NULL), BT_DATA);
+        free(bytes.bytes);
+        free(batch.records);
+    }
 }
 
 /* An uncounted gap of length 0, which no writer should produce, is still reported. */
@@ -205,7 +303,7 @@ static void test_uncounted_gap_without_length(void)
     const struct batch batch = {.first_index = 7, .gap = {.milliseconds = 0, .uncounted = true}};
     struct capture_member member;
     struct members bytes = {0};
-    members_append_data(&bytes, DEFLATE_ZLIB, &batch);
+    members_append_data(&bytes, RECORD_ENGINE_ZLIB, &batch);
     CU_ASSERT_EQUAL_FATAL(capture_get_member(&member, bytes.bytes, bytes.size, NULL), 1);
     CU_ASSERT(member.batch.gap.uncounted);
     CU_ASSERT_EQUAL(member.batch.gap.milliseconds, 1);
@@ -214,7 +312,7 @@ static void test_uncounted_gap_without_length(void)
 }
 
 /* Whether a member is accepted, including its records. */
-static bool accepted(struct deflate_decoder *decoder, const uint8_t *bytes, size_t size,
+static bool accepted(struct record_decoder *decoder, const uint8_t *bytes, size_t size,
                      struct record *records, size_t capacity)
 {
     struct capture_member member;
@@ -227,7 +325,7 @@ static bool accepted(struct deflate_decoder *decoder, const uint8_t *bytes, size
 
 static void check_every_flip(uint8_t *bytes, size_t size, size_t count)
 {
-    struct deflate_decoder *decoder = deflate_decoder_new(NULL);
+    struct record_decoder *decoder = record_decoder_new(NULL);
     struct record *records = malloc((count + 1) * sizeof *records);
     unsigned unseen = 0;
     CU_ASSERT_TRUE(accepted(decoder, bytes, size, records, count));
@@ -238,18 +336,23 @@ static void check_every_flip(uint8_t *bytes, size_t size, size_t count)
     }
     CU_ASSERT_EQUAL(unseen, 0);
     free(records);
-    deflate_decoder_free(decoder);
+    record_decoder_free(decoder);
 }
 
 static void test_every_flipped_bit_is_seen(void)
 {
     uint64_t random = 9;
     uint8_t bytes[CAPTURE_MEMBER_HEADER_MAX];
-    check_every_flip(bytes, capture_put_header_member(bytes, &sample_info), 0);
-    check_every_flip(bytes, capture_put_closing_member(bytes, &sample_totals), 0);
+    for (unsigned version = 1; version <= CAPTURE_VERSION_CODED; version++) {
+        struct capture_info info = sample_info;
+        info.version = (uint8_t)version;
+        check_every_flip(bytes, capture_put_header_member(bytes, &info), 0);
+        check_every_flip(bytes, capture_put_closing_member(bytes, &sample_totals, version), 0);
+    }
     for (size_t count = 0; count < 60; count += 29) {
         struct batch batch;
-        struct members member = make_data_member(&batch, count, &random);
+        const unsigned version = 1 + (unsigned)random_below(&random, CAPTURE_VERSION_CODED);
+        struct members member = make_data_member(&batch, count, version, &random);
         check_every_flip(member.bytes, member.size, count);
         free(member.bytes);
         free(batch.records);
@@ -337,6 +440,9 @@ static const struct test_case cases[] = {
     {"closing member round trip", test_closing_round_trip},
     {"closing member with a window", test_window_round_trip},
     {"data member round trip, by our reader and by zlib", test_data_round_trip},
+    {"a member is restated", test_restate},
+    {"a codec from the future", test_unknown_codec},
+    {"method and version belong together", test_method_and_version},
     {"uncounted gap without length", test_uncounted_gap_without_length},
     {"every flipped bit is detected", test_every_flipped_bit_is_seen},
     {"every cut asks for more", test_every_cut_asks_for_more},

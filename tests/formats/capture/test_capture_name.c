@@ -12,10 +12,13 @@ static void test_names(void)
         const char *path, *prefix;
         uint32_t number;
         int64_t second;
-        bool part;
-    } names[] = {{"p_00007_20010909T014640Z.byu.gz", "p", 7, 1000000000, false},
-                 {"a/b_00001_x_12345_19700101T000000Z.byu.gz.part", "a/b_00001_x", 12345, 0, true},
-                 {"p_4294967295_20260228T235959Z.byu.gz", "p", 4294967295u, 1772323199, false}};
+        bool part, coded;
+    } names[] = {
+        {"p_00007_20010909T014640Z.byu.gz", "p", 7, 1000000000, false, false},
+        {"a/b_00001_x_12345_19700101T000000Z.byu.gz.part", "a/b_00001_x", 12345, 0, true, false},
+        {"p_00007_20010909T014640Z.byb", "p", 7, 1000000000, false, true},
+        {"p_00007_20010909T014640Z.byb.part", "p", 7, 1000000000, true, true},
+        {"p_4294967295_20260228T235959Z.byu.gz", "p", 4294967295u, 1772323199, false, false}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct capture_name name;
         char ending[CAPTURE_NAME_ENDING_BYTES];
@@ -24,6 +27,7 @@ static void test_names(void)
         CU_ASSERT_EQUAL(name.number, names[i].number);
         CU_ASSERT_EQUAL(name.second, names[i].second);
         CU_ASSERT_EQUAL(name.part, names[i].part);
+        CU_ASSERT_EQUAL(name.coded, names[i].coded);
         capture_name_put(ending, &name);
         CU_ASSERT_STRING_EQUAL(ending, names[i].path + name.prefix_bytes);
     }
@@ -48,6 +52,8 @@ static void test_others(void)
                                         "p_00007_20010909T014640.byu.gz",
                                         "p_00007_20010909T014640Z.byu",
                                         "p_00007_20010909T014640Z.byu.gz.gz",
+                                        "p_00007_20010909T014640Z.byb.gz",
+                                        "p_00007_20010909T014640Z.byu.gz.byb",
                                         "p_00007_20010909T014640Z.byu.gz.part.part",
                                         "p_00007_20010909T014640Z.byu.gz.part-1"};
     struct capture_name name;

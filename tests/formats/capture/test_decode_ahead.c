@@ -66,6 +66,7 @@ static struct members make_file(uint64_t *random)
         const size_t count = (size_t)random_below(random, RECORDS_MAX);
         const size_t block = 1000 + (size_t)random_below(random, 9000);
         records_fill_like_a_bus(records, count, random);
+        file.version = 1 + (unsigned)random_below(random, CAPTURE_VERSION_CODED);
         members_append_capture(&file, records, count, block, NULL);
     }
     for (unsigned i = (unsigned)random_below(random, 3); i > 0; i--)

@@ -103,9 +103,10 @@ static struct found read_all(const struct members *file, bool pipe)
 }
 
 /* Makes a capture of random requests, and copies them to records. */
-static struct members make_capture(struct record records[RECORDS], uint64_t *random)
+static struct members make_capture(struct record records[RECORDS], unsigned version,
+                                   uint64_t *random)
 {
-    struct members file = {0};
+    struct members file = {.version = version};
     records_fill_like_a_bus(records, RECORDS, random);
     members_append_capture(&file, records, RECORDS, BLOCK, NULL);
     return file;
@@ -115,7 +116,7 @@ static struct members make_capture(struct record records[RECORDS], uint64_t *ran
 static struct found read_plainly(const struct members *file)
 {
     static struct record room[CAPTURE_MEMBER_RECORDS_MAX];
-    struct deflate_decoder *decoder = deflate_decoder_new(NULL);
+    struct record_decoder *decoder = record_decoder_new(NULL);
     struct found found = {.count = 0};
     size_t at = 0;
     while (at < file->size) {
@@ -128,7 +129,7 @@ static struct found read_plainly(const struct members *file)
             found_add(&found, room, member.batch.count);
         at += whole ? member.member_bytes : 1;
     }
-    deflate_decoder_free(decoder);
+    record_decoder_free(decoder);
     return found;
 }
 
@@ -155,7 +156,7 @@ static void append_claim(struct members *file, uint32_t member_bytes)
     struct batch batch = {.records = &record, .count = 1};
     struct capture_member member;
     size_t at = file->size;
-    members_append_data(file, DEFLATE_BEST, &batch);
+    members_append_data(file, RECORD_ENGINE_BEST, &batch);
     claim(file->bytes + at, file->size - at, member_bytes);
     CU_ASSERT_EQUAL_FATAL(capture_get_member(&member, file->bytes + at, file->size - at, NULL), 1);
     file->size = at + member.header_bytes;
@@ -166,7 +167,7 @@ static void test_overlapping_claims_cost_linear_time(void)
     enum { SIZE = 6 << 20 };
     struct record records[RECORDS];
     uint64_t random = random_seed(6);
-    struct members file = make_capture(records, &random);
+    struct members file = make_capture(records, CAPTURE_VERSION_GZIP, &random);
     size_t whole = RECORDS;
     while (file.size < SIZE) { /* each claims the rest, or 2 MiB of it; sometimes a whole file */
         uint32_t left = (uint32_t)(SIZE - file.size);
@@ -205,7 +206,7 @@ static void test_right_claims_cost_linear_time(void)
     enum { SIZE = 512 << 10 };
     struct record records[RECORDS];
     uint64_t random = random_seed(7);
-    struct members file = make_capture(records, &random);
+    struct members file = make_capture(records, CAPTURE_VERSION_GZIP, &random);
     size_t first = file.size;
     while (file.size < SIZE)
         append_claim(&file, SIZE + 1000 - (uint32_t)file.size);
@@ -258,13 +259,15 @@ static void mutate(struct members *file, uint64_t *random)
     }
 }
 
-static void test_every_mutant_keeps_its_whole_blocks(void)
+/* The second half of the file is of the other version. */
+static void check_mutants(unsigned version, unsigned count)
 {
     struct record records[RECORDS];
     uint64_t random = random_seed(8);
-    struct members file = make_capture(records, &random);
+    struct members file = make_capture(records, version, &random);
+    file.version = CAPTURE_VERSION_GZIP + CAPTURE_VERSION_CODED - version;
     members_append_capture(&file, records, RECORDS, 7, NULL);
-    for (unsigned i = 0; i < 4000; i++) {
+    for (unsigned i = 0; i < count; i++) {
         struct members mutant = {0};
         members_append(&mutant, file.bytes, file.size);
         for (uint64_t n = 1 + random_below(&random, 6); n > 0; n--)
@@ -281,6 +284,12 @@ static void test_every_mutant_keeps_its_whole_blocks(void)
         free(mutant.bytes);
     }
     free(file.bytes);
+}
+
+static void test_every_mutant_keeps_its_whole_blocks(void)
+{
+    check_mutants(CAPTURE_VERSION_GZIP, 2500);
+    check_mutants(CAPTURE_VERSION_CODED, 2500);
 }
 
 static const struct test_case cases[] = {

@@ -229,9 +229,9 @@ static void test_gzip(void)
     }
 }
 
-static void test_capture(void)
+static void check_capture(unsigned version)
 {
-    struct members file = {0};
+    struct members file = {.version = version};
     members_append_capture(&file, sample(), RECORDS, BLOCK, NULL);
     static const size_t capacities[] = {1, 10, BLOCK, 100, RECORDS};
     for (unsigned i = 0; i < 10; i++) {
@@ -245,9 +245,15 @@ static void test_capture(void)
     free(file.bytes);
 }
 
-static void test_capture_seek(void)
+static void test_capture(void)
 {
-    struct members file = {0};
+    check_capture(CAPTURE_VERSION_GZIP);
+    check_capture(CAPTURE_VERSION_CODED);
+}
+
+static void check_capture_seek(unsigned version)
+{
+    struct members file = {.version = version};
     uint64_t random = 3;
     members_append_capture(&file, sample(), RECORDS, BLOCK, NULL);
     struct reading whole = read_bytes(file.bytes, file.size, false, 0, 0, 50);
@@ -262,6 +268,12 @@ static void test_capture_seek(void)
     struct reading past_end = read_bytes(file.bytes, file.size, false, 0, RECORDS + 999, 50);
     CU_ASSERT(past_end.count == 0 && past_end.damage == 0 && past_end.closed);
     free(file.bytes);
+}
+
+static void test_capture_seek(void)
+{
+    check_capture_seek(CAPTURE_VERSION_GZIP);
+    check_capture_seek(CAPTURE_VERSION_CODED);
 }
 
 /* Appends a capture of the sample with marks before every third record of some members. */
@@ -285,7 +297,7 @@ static void append_parts(struct members *file)
         batch.last_tick = tick + records_time(records + at + 1, count - 1);
         tick = batch.last_tick + (at + count < RECORDS ? records[at + count].time : 0);
         totals.last_tick = batch.last_tick;
-        members_append_data(file, DEFLATE_BEST, &batch);
+        members_append_data(file, RECORD_ENGINE_BEST, &batch);
     }
     totals.file_records = totals.capture_records = totals.end_index = RECORDS;
     members_append_closing(file, &totals);
@@ -377,7 +389,7 @@ static void append_events(struct members *file)
     const struct batch batch = {
         .records = records, .count = BLOCK, .first_tick = 1, .last_tick = BLOCK, .events = true};
     members_append_header(file, &info);
-    members_append_data(file, DEFLATE_BEST, &batch);
+    members_append_data(file, RECORD_ENGINE_BEST, &batch);
     totals.file_records = totals.capture_records = totals.end_index = BLOCK;
     members_append_closing(file, &totals);
 }

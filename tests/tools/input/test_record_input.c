@@ -240,9 +240,9 @@ static struct test_path *two_captures(struct record records[100])
             .id = {id}, .board = "a board", .started_ns = 1, .file_number = 1};
         struct batch batch = {.records = records, .count = 100, .first_tick = 5};
         members_append_header(&both, &info);
-        members_append_data(&both, DEFLATE_BEST, &batch);
+        members_append_data(&both, RECORD_ENGINE_BEST, &batch);
         batch.first_index = 100;
-        members_append_data(&both, DEFLATE_BEST, &batch);
+        members_append_data(&both, RECORD_ENGINE_BEST, &batch);
     }
     struct test_path *path = test_path_file(both.bytes, both.size);
     free(both.bytes);

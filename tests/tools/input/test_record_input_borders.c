@@ -62,7 +62,7 @@ static void append_member(struct members *file, struct listed *all, struct batch
     }
     batch.last_tick = batch.count ? tick : last->last_tick;
     if (batch.count > 0 || batch.lost.count[0] > 0)
-        members_append_data(file, DEFLATE_BEST, &batch);
+        members_append_data(file, RECORD_ENGINE_BEST, &batch);
     *last = batch;
 }
 

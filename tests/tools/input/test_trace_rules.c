@@ -245,9 +245,9 @@ static void test_loss_alone(void)
                                           .source = {.known = true, .seen = 7, .accepted = 7}};
     struct members bytes = {0};
     members_append_header(&bytes, &info);
-    members_append_data(&bytes, DEFLATE_ZLIB, &first);
-    members_append_data(&bytes, DEFLATE_ZLIB, &loss);
-    members_append_data(&bytes, DEFLATE_ZLIB, &second);
+    members_append_data(&bytes, RECORD_ENGINE_ZLIB, &first);
+    members_append_data(&bytes, RECORD_ENGINE_ZLIB, &loss);
+    members_append_data(&bytes, RECORD_ENGINE_ZLIB, &second);
     members_append_closing(&bytes, &totals);
     struct test_path *path = test_path_file(bytes.bytes, bytes.size);
     char name[4096];

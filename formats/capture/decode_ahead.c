@@ -9,8 +9,8 @@
 
 /* Enough that a thread always finds a member while the reader delivers the batches of others. */
 #define JOBS_A_THREAD 4u
-/* Members of at most twice a writer's default size: more memory is not spent on each job. */
-#define RECORDS_MAX (2 * CAPTURE_BLOCK_RECORDS)
+/* Members that are larger than a writer's default need more memory: fewer are in work then. */
+#define RECORDS_A_THREAD (JOBS_A_THREAD * CAPTURE_BLOCK_RECORDS)
 /* Handing over takes some microseconds; a thread decompresses 60 records in one. */
 #define RECORDS_MIN  2048u
 #define WINDOW_BYTES (256u << 10) /* no less than most members have */
@@ -39,22 +39,20 @@ struct decode_ahead {
     bool ending;
     unsigned threads, job_count;
     struct decoding_thread *decoders;
-    struct job *jobs;     /* a ring: */
-    unsigned first, used; /* the jobs offered, and neither taken nor forgotten */
-    uint64_t offered;     /* offset up to which members have been offered */
+    struct job *jobs;
+    struct job **order; /* the first `used` are offered, in order, and neither taken nor forgotten;
+                           the others are free, those last used first */
+    unsigned used;
+    size_t records;   /* of those offered */
+    uint64_t offered; /* offset up to which members have been offered */
 };
-
-static struct job *job_at(struct decode_ahead *ahead, unsigned place)
-{
-    return &ahead->jobs[(ahead->first + place) % ahead->job_count];
-}
 
 /* The first job not begun; NULL if there is none. Locked. */
 static struct job *queued_job(struct decode_ahead *ahead)
 {
     for (unsigned i = 0; i < ahead->used; i++)
-        if (job_at(ahead, i)->state == JOB_QUEUED)
-            return job_at(ahead, i);
+        if (ahead->order[i]->state == JOB_QUEUED)
+            return ahead->order[i];
     return NULL;
 }
 
@@ -86,13 +84,16 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* Waits until no thread uses the first job, and removes it. Locked. */
+/* Waits until no thread uses the first job, and frees it for reuse. Locked. */
 static void drop_first(struct decode_ahead *ahead)
 {
-    while (job_at(ahead, 0)->state == JOB_BUSY)
+    struct job *job = ahead->order[0];
+    while (job->state == JOB_BUSY)
         pthread_cond_wait(&ahead->changed, &ahead->mutex);
-    ahead->first = (ahead->first + 1) % ahead->job_count;
     ahead->used--;
+    ahead->records -= job->member.batch.count;
+    memmove(ahead->order, ahead->order + 1, ahead->used * sizeof(struct job *));
+    ahead->order[ahead->used] = job;
 }
 
 static bool start_thread(struct decode_ahead *ahead, struct decoding_thread *thread)
@@ -116,8 +117,12 @@ struct decode_ahead *decode_ahead_new(unsigned threads)
     pthread_cond_init(&ahead->changed, NULL);
     ahead->job_count = JOBS_A_THREAD * threads;
     ahead->jobs = calloc(ahead->job_count, sizeof *ahead->jobs);
+    ahead->order = calloc(ahead->job_count, sizeof(struct job *));
     ahead->decoders = calloc(threads, sizeof *ahead->decoders);
-    while (ahead->jobs && ahead->decoders && ahead->threads < threads &&
+    const bool complete = ahead->jobs && ahead->order && ahead->decoders;
+    for (unsigned i = 0; complete && i < ahead->job_count; i++)
+        ahead->order[i] = &ahead->jobs[i];
+    while (complete && ahead->threads < threads &&
            start_thread(ahead, &ahead->decoders[ahead->threads]))
         ahead->threads++;
     if (ahead->threads == 0) {
@@ -144,6 +149,7 @@ void decode_ahead_free(struct decode_ahead *ahead)
         free(ahead->jobs[i].records);
     }
     free(ahead->jobs);
+    free(ahead->order);
     free(ahead->decoders);
     pthread_cond_destroy(&ahead->changed);
     pthread_mutex_destroy(&ahead->mutex);
@@ -152,8 +158,14 @@ void decode_ahead_free(struct decode_ahead *ahead)
 
 static bool pays_off(const struct capture_member *member)
 {
-    return member->kind == CAPTURE_MEMBER_DATA && member->batch.count >= RECORDS_MIN &&
-           member->batch.count <= RECORDS_MAX;
+    return member->kind == CAPTURE_MEMBER_DATA && member->batch.count >= RECORDS_MIN;
+}
+
+/* Whether another member of this size may be offered: each thread can have one, and the reader. */
+static bool has_room(const struct decode_ahead *ahead, size_t count)
+{
+    const size_t fair = count > RECORDS_A_THREAD ? count : RECORDS_A_THREAD;
+    return ahead->used < ahead->job_count && ahead->records + count <= (ahead->threads + 1) * fair;
 }
 
 /* Makes room in a job for a member, compressed and not. */
@@ -169,13 +181,13 @@ static bool make_room(struct job *job, const struct capture_member *member)
     return bytes && records;
 }
 
-/* Queues the member at offset, whose bytes are copied. False: no room. */
+/* Queues the member at offset, whose bytes are copied. False: no memory. */
 static bool add_job(struct decode_ahead *ahead, uint64_t offset,
                     const struct capture_member *member, const uint8_t *bytes)
 {
     /* no thread looks at this job before it is in use */
-    struct job *job = job_at(ahead, ahead->used);
-    if (ahead->used == ahead->job_count || !make_room(job, member))
+    struct job *job = ahead->order[ahead->used];
+    if (!make_room(job, member))
         return false;
     memcpy(job->bytes, bytes, member->member_bytes);
     job->member = *member;
@@ -183,24 +195,37 @@ static bool add_job(struct decode_ahead *ahead, uint64_t offset,
     pthread_mutex_lock(&ahead->mutex);
     job->state = JOB_QUEUED;
     ahead->used++;
+    ahead->records += member->batch.count;
     pthread_cond_broadcast(&ahead->changed);
     pthread_mutex_unlock(&ahead->mutex);
     return true;
 }
 
+/* Describes the member that begins `at` bytes ahead; false: it is not there, or not whole. An error
+ * of reading returns when the reader gets there. */
+static bool find_member(const struct decode_ahead *ahead, struct trace_input *input, size_t at,
+                        struct capture_member *member)
+{
+    const size_t available = trace_input_available(input);
+    if (at >= available ||
+        capture_get_member(member, trace_input_bytes(input) + at, available - at, NULL) != 1)
+        return false;
+    if (member->member_bytes > available - at && has_room(ahead, member->batch.count))
+        (void)trace_input_fill_present(input, at + member->member_bytes, NULL);
+    return member->member_bytes <= trace_input_available(input) - at;
+}
+
 void decode_ahead_offer(struct decode_ahead *ahead, struct trace_input *input, size_t from)
 {
     struct capture_member member;
-    /* an error of reading returns when the reader gets there */
-    if (ahead->used < ahead->job_count)
-        (void)trace_input_fill_present(input, ahead->job_count * WINDOW_BYTES, NULL);
-    const uint8_t *bytes = trace_input_bytes(input);
-    const size_t size = trace_input_available(input);
     const uint64_t start = trace_input_offset(input);
     size_t at = ahead->offered > start + from ? (size_t)(ahead->offered - start) : from;
-    while (at < size && capture_get_member(&member, bytes + at, size - at, NULL) == 1 &&
-           member.member_bytes <= size - at) {
-        if (pays_off(&member) && !add_job(ahead, start + at, &member, bytes + at))
+    if (has_room(ahead, RECORDS_MIN))
+        (void)trace_input_fill_present(input, ahead->job_count * WINDOW_BYTES, NULL);
+    while (find_member(ahead, input, at, &member)) {
+        if (pays_off(&member) &&
+            (!has_room(ahead, member.batch.count) ||
+             !add_job(ahead, start + at, &member, trace_input_bytes(input) + at)))
             break;
         at += member.member_bytes;
     }
@@ -211,9 +236,9 @@ bool decode_ahead_take(struct decode_ahead *ahead, uint64_t offset, struct recor
                        struct record *records)
 {
     pthread_mutex_lock(&ahead->mutex);
-    while (ahead->used > 0 && job_at(ahead, 0)->offset < offset)
+    while (ahead->used > 0 && ahead->order[0]->offset < offset)
         drop_first(ahead);
-    struct job *job = job_at(ahead, 0);
+    struct job *job = ahead->order[0];
     if (ahead->used == 0 || job->offset != offset) {
         pthread_mutex_unlock(&ahead->mutex);
         return false;

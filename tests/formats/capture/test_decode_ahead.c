@@ -121,6 +121,36 @@ static void test_same_as_alone(void)
     }
 }
 
+/* Members far larger than a writer's default are decompressed ahead, too, fewer at a time. */
+static void test_large_members(void)
+{
+    enum { COUNT = 1300000, BLOCK = 400000 };
+    uint64_t random = random_seed(33);
+    struct record *records = malloc(COUNT * sizeof *records);
+    static struct record room[CAPACITY];
+    CU_ASSERT_PTR_NOT_NULL_FATAL(records);
+    records_fill_like_a_bus(records, COUNT, &random);
+    for (unsigned pipe = 0; pipe < 2; pipe++) {
+        struct members file = {.version = CAPTURE_VERSION_CODED};
+        members_append_capture(&file, records, COUNT, BLOCK, NULL);
+        struct test_path *path =
+            pipe ? test_path_pipe(file.bytes, file.size) : test_path_file(file.bytes, file.size);
+        struct trace_reader *reader;
+        CU_ASSERT_EQUAL_FATAL(trace_reader_open(&reader, test_path_name(path), 0, NULL), 0);
+        trace_reader_decode_ahead(reader, 2);
+        size_t done = 0;
+        for (struct result part; (part = next(reader, room, CAPACITY)).code == 1;) {
+            CU_ASSERT_EQUAL(memcmp(room, records + done, part.batch.count * sizeof *room), 0);
+            done += part.batch.count;
+        }
+        CU_ASSERT_EQUAL(done, COUNT);
+        source_close(trace_reader_source(reader));
+        test_path_free(path);
+        free(file.bytes);
+    }
+    free(records);
+}
+
 /* The threads may be busy, or have work left, when the reader is closed. */
 static void test_closed_early(void)
 {
@@ -142,5 +172,6 @@ static void test_closed_early(void)
 
 static const struct test_case cases[] = {{"the same as without threads", test_same_as_alone},
                                          {"closed early", test_closed_early},
+                                         {"members larger than a default", test_large_members},
                                          {NULL, NULL}};
 TEST_SUITE(decode_ahead, cases)

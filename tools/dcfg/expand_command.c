@@ -1,18 +1,16 @@
 #include "tools/common/commands.h"
 
 #include "formats/base/saturating.h"
-#include "tools/common/output.h"
+#include "tools/dcfg/edge_lines.h"
 #include "tools/dcfg/trace_file.h"
-#include "tools/dcfg/view_command.h"
 
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
-#define EDGES_AT_ONCE  4096u
-#define SYMBOL_MAX     1000u /* characters of a symbol; longer ones are truncated */
-#define LINE_MAX_BYTES (6 * SYMBOL_MAX + 400u)
-#define ANY_THREAD     UINT32_MAX
+#define EDGES_AT_ONCE 4096u
+#define LINES_MEMORY  ((size_t)64 << 20)
+#define ANY_THREAD    UINT32_MAX
 
 struct expand_options {
     const char *trace;
@@ -45,160 +43,12 @@ struct expansion {
     struct view view;
     struct dcfg_trace_file file;
     struct output *output;
+    struct edge_lines *lines;
     enum view_form form;
     uint32_t thread; /* number of the current thread */
     uint64_t last;   /* last edge to print */
     uint64_t edges;  /* edges of the progress; 0: that of the file is shown */
 };
-
-/* --- lines ----------------------------------------------------------------------------------- */
-
-/* An edge to print. */
-struct expanded_line {
-    uint64_t index;
-    uint32_t edge; /* number in the graph */
-    const char *type;
-    bool known; /* it leads to a block, whose location is: */
-    struct code_location location;
-};
-
-/* Writes a character in an output form, at most six bytes. */
-static size_t put_character(char *to, enum view_form form, unsigned char c)
-{
-    if (form == VIEW_JSON && (c < 0x20 || c == 0x7f))
-        return (size_t)sprintf(to, "\\u%04x", c);
-    size_t size = 0;
-    if (form == VIEW_JSON && (c == '"' || c == '\\'))
-        to[size++] = '\\';
-    if (form == VIEW_CSV && c == '"')
-        to[size++] = '"';
-    to[size++] = form == VIEW_TEXT && (c < 0x20 || c == 0x7f) ? '?' : (char)c;
-    return size;
-}
-
-/* Writes a symbol's name, truncated at a character boundary. */
-static size_t put_symbol(char *to, enum view_form form, const char *symbol)
-{
-    size_t length = strlen(symbol);
-    size_t size = 0;
-    if (length > SYMBOL_MAX)
-        for (length = SYMBOL_MAX; length > 0 && ((unsigned char)symbol[length] & 0xc0) == 0x80;)
-            length--;
-    for (size_t i = 0; i < length; i++)
-        size += put_character(to + size, form, (unsigned char)symbol[i]);
-    return size;
-}
-
-static size_t put_text(char *to, const struct expansion *expansion,
-                       const struct expanded_line *line)
-{
-    const struct dcfg_edges *edges = &expansion->view.process->edges;
-    size_t size = (size_t)sprintf(
-        to, "%6" PRIu32 " %12" PRIu64 " %8" PRIu32 " %8" PRIu32 " %8" PRIu32 "  %-29s",
-        expansion->thread, line->index, edges->ids[line->edge], edges->sources[line->edge],
-        edges->targets[line->edge], line->type);
-    if (line->known)
-        size += (size_t)sprintf(to + size, " 0x%08" PRIx64, line->location.address);
-    if (line->known && line->location.symbol) {
-        to[size++] = ' ';
-        to[size++] = ' ';
-        size += put_symbol(to + size, VIEW_TEXT, line->location.symbol);
-        if (line->location.symbol_offset > 0)
-            size += (size_t)sprintf(to + size, "+0x%" PRIx64, line->location.symbol_offset);
-    }
-    while (to[size - 1] == ' ')
-        size--;
-    return size;
-}
-
-static size_t put_csv(char *to, const struct expansion *expansion, const struct expanded_line *line)
-{
-    const struct dcfg_edges *edges = &expansion->view.process->edges;
-    size_t size =
-        (size_t)sprintf(to, "%" PRIu32 ",%" PRIu64 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%s,",
-                        expansion->thread, line->index, edges->ids[line->edge],
-                        edges->sources[line->edge], edges->targets[line->edge], line->type);
-    if (line->known)
-        size += (size_t)sprintf(to + size, "0x%" PRIx64, line->location.address);
-    to[size++] = ',';
-    if (line->known && line->location.symbol) {
-        to[size++] = '"';
-        size += put_symbol(to + size, VIEW_CSV, line->location.symbol);
-        to[size++] = '"';
-        size += (size_t)sprintf(to + size, ",%" PRIu64, line->location.symbol_offset);
-    } else {
-        to[size++] = ',';
-    }
-    return size;
-}
-
-static size_t put_json(char *to, const struct expansion *expansion,
-                       const struct expanded_line *line)
-{
-    const struct dcfg_edges *edges = &expansion->view.process->edges;
-    size_t size =
-        (size_t)sprintf(to,
-                        "{\"thread\":%" PRIu32 ",\"index\":%" PRIu64 ",\"edge\":%" PRIu32
-                        ",\"source\":%" PRIu32 ",\"target\":%" PRIu32 ",\"type\":\"%s\"",
-                        expansion->thread, line->index, edges->ids[line->edge],
-                        edges->sources[line->edge], edges->targets[line->edge], line->type);
-    if (line->known)
-        size +=
-            (size_t)sprintf(to + size, ",\"address\":\"0x%" PRIx64 "\"", line->location.address);
-    if (line->known && line->location.symbol) {
-        size += (size_t)sprintf(to + size, ",\"symbol\":\"");
-        size += put_symbol(to + size, VIEW_JSON, line->location.symbol);
-        size += (size_t)sprintf(to + size, "\",\"symbol_offset\":%" PRIu64,
-                                line->location.symbol_offset);
-    }
-    to[size++] = '}';
-    return size;
-}
-
-static int print_heading(struct expansion *expansion, struct bt_error *error)
-{
-    char *to = output_reserve(expansion->output, LINE_MAX_BYTES, error);
-    if (!to)
-        return error->code;
-    if (expansion->form == VIEW_TEXT)
-        output_filled(expansion->output,
-                      (size_t)sprintf(to, "%6s %12s %8s %8s %8s  %-29s %-10s  %s\n", "THREAD",
-                                      "INDEX", "EDGE", "SOURCE", "TARGET", "TYPE", "TO", "SYMBOL"));
-    else if (expansion->form == VIEW_CSV)
-        output_filled(expansion->output,
-                      (size_t)sprintf(to, "thread,index,edge,source,target,type,address,symbol,"
-                                          "symbol_offset\n"));
-    return 0;
-}
-
-static int print_edge(struct expansion *expansion, uint64_t index, uint32_t id,
-                      struct bt_error *error)
-{
-    const struct dcfg_process *process = expansion->view.process;
-    struct expanded_line line = {.index = index, .edge = dcfg_find_edge(process, id)};
-    if (line.edge == DCFG_NONE)
-        return bt_fail(error, BT_DATA,
-                       "%s: edge %" PRIu32 ", number %" PRIu64 " of thread %" PRIu32
-                       ", is not in %s: do they belong together?",
-                       text_reader_name(expansion->file.text), id, index, expansion->thread,
-                       expansion->view.path);
-    uint32_t block = dcfg_find_block(process, process->edges.targets[line.edge]);
-    line.known = block != DCFG_NONE;
-    if (line.known)
-        names_of_block(expansion->view.names, block, &line.location);
-    line.type = dcfg_edge_type_name((enum dcfg_edge_type)process->edges.types[line.edge]);
-    if (!line.type)
-        line.type = "OTHER";
-    char *to = output_reserve(expansion->output, LINE_MAX_BYTES, error);
-    if (!to)
-        return error->code;
-    size_t size = expansion->form == VIEW_JSON  ? put_json(to, expansion, &line)
-                  : expansion->form == VIEW_CSV ? put_csv(to, expansion, &line)
-                                                : put_text(to, expansion, &line);
-    to[size++] = '\n';
-    output_filled(expansion->output, size);
-    return 0;
-}
 
 /* --- reading --------------------------------------------------------------------------------- */
 
@@ -207,6 +57,31 @@ static int reader_failed(const struct expansion *expansion, struct bt_error *err
 {
     *error = expansion->file.error;
     return error->code;
+}
+
+/* Prints those of count edges that are selected; the first one is number `index` of the thread. */
+static int print_edges(struct expansion *expansion, uint64_t index, const uint32_t *ids,
+                       size_t count, struct bt_error *error)
+{
+    const uint64_t from = expansion->options->from;
+    const size_t skipped = index >= from          ? 0
+                           : from - index < count ? (size_t)(from - index)
+                                                  : count;
+    const size_t end = expansion->last - index < count ? (size_t)(expansion->last - index) : count;
+    if (skipped >= end)
+        return 0;
+    long printed = edge_lines_print(expansion->lines, expansion->thread, index + skipped,
+                                    ids + skipped, end - skipped, expansion->output, error);
+    if (printed < 0)
+        return (int)printed;
+    size_t next = skipped + (size_t)printed;
+    if (next == end)
+        return 0;
+    return bt_fail(error, BT_DATA,
+                   "%s: edge %" PRIu32 ", number %" PRIu64 " of thread %" PRIu32
+                   ", is not in %s: do they belong together?",
+                   text_reader_name(expansion->file.text), ids[next], index + next,
+                   expansion->thread, expansion->view.path);
 }
 
 /* Prints the edges of a chunk; the first one is number `first` of the thread. */
@@ -220,12 +95,10 @@ static int expand_chunk(struct expansion *expansion, uint64_t first, struct bt_e
         if (count < 0)
             return reader_failed(expansion, error);
         dcfg_trace_file_count(&expansion->file, (uint64_t)count, expansion->edges);
-        for (long i = 0; i < count && index < expansion->last; i++, index++) {
-            int result =
-                index >= expansion->options->from ? print_edge(expansion, index, ids[i], error) : 0;
-            if (result < 0)
-                return result;
-        }
+        int result = print_edges(expansion, index, ids, (size_t)count, error);
+        if (result < 0)
+            return result;
+        index += (uint64_t)count;
     }
     return 0;
 }
@@ -314,10 +187,13 @@ static int expand(struct expansion *expansion, const char *path, struct bt_error
     expansion->output = output_new(STDOUT_FILENO, "standard output", error);
     if (!expansion->output)
         return error->code;
+    expansion->lines = edge_lines_new(&expansion->view, expansion->form, LINES_MEMORY, error);
+    if (!expansion->lines)
+        return error->code;
     result = dcfg_trace_file_open(&expansion->file, options->trace, options->memory, false, false,
                                   error);
     if (result == 0)
-        result = print_heading(expansion, error);
+        result = edge_lines_heading(expansion->lines, expansion->output, error);
     if (result == 0)
         result = expand_trace(expansion, error);
     struct bt_error ignored; /* errors after the last printed edge are ignored */
@@ -345,6 +221,7 @@ static int expand_main(struct invocation *call)
     expansion.last = saturating_add(options.from, options.count);
     int result = expand(&expansion, call->arguments[0], &error);
     dcfg_trace_file_close(&expansion.file);
+    edge_lines_free(expansion.lines);
     output_free(expansion.output);
     view_close(&expansion.view);
     return result < 0 && result != BT_CLOSED ? command_failure(&error) : STATUS_GOOD;

@@ -130,6 +130,7 @@ void executor_switch(struct executor *executor, struct exec_thread *thread, uint
     if (!thread)
         return;
     thread->executor = executor;
+    thread->find = exec_find_target;
     thread->pointer = (uint64_t)(uintptr_t)executor->buffer;
     exec_thread_use(thread, executor->side);
     for (unsigned side = 0; side < EXEC_SIDES; side++) {
@@ -270,6 +271,16 @@ static bool handle_exit(struct executor *executor, const struct exit *exit)
     }
 }
 
+/* Enters a block into the tables of the targets of indirect branches. */
+static void remember(struct executor *executor, struct block *block)
+{
+    const uint8_t *arrival;
+    if (executor_has_pointer(executor))
+        exec_thread_remember(executor->thread, block->address, block->indirect);
+    else if ((arrival = translate_arrival(executor->translator, block)))
+        exec_thread_arrive(executor->thread, block->address, arrival, block->code);
+}
+
 /* Returns the next block, translated if necessary, and links the exit just taken to it. */
 static struct block *next_block(struct executor *executor, struct exit *exit, struct block *block)
 {
@@ -284,7 +295,7 @@ static struct block *next_block(struct executor *executor, struct exit *exit, st
     if (exit->kind == EXIT_DIRECT)
         code_cache_link(exit, block);
     else if (exit->kind == EXIT_INDIRECT)
-        exec_thread_remember(executor->thread, block->address, block->indirect);
+        remember(executor, block);
     return block;
 }
 
@@ -478,6 +489,8 @@ int executor_run(struct executor *executor, struct executor_stop *stop, struct b
         executor->fs_base = executor->thread->fs_base;
     }
     executor_turn_begin(executor);
+    if (!executor_has_pointer(executor))
+        exec_thread_prepare(executor->thread);
     int result = over ? 0 : run(executor, error);
     executor_turn_end(executor);
     if (executor->faulted)

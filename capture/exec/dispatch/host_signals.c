@@ -98,10 +98,10 @@ bool executor_finish_repeated(struct executor *executor, const struct block *blo
     const unsigned at = executor_pc_map_find(block, offset);
     const struct pc_map_entry *entry = &block->pc_map[at];
     const struct special *special = &block->specials[entry->specials];
-    uint32_t *entries = (uint32_t *)(uintptr_t)registers[context_registers[block->pointer]];
     if (!exec_trace_has_addresses(executor->settings.trace))
         return entry->repeated && offset == entry->code &&
                (uint32_t)executor->thread->jump != (uint32_t)registers[REG_RCX];
+    uint32_t *entries = (uint32_t *)(uintptr_t)registers[context_registers[block->pointer]];
     if (offset != entry->code || entry->specials >= block->special_count ||
         special->record != entry->records + 1 || special->access[0].form != DECODE_REPEATED ||
         entries[special->slot] == (uint32_t)registers[REG_RCX])
@@ -187,7 +187,8 @@ static bool fault(struct executor *executor, const struct block *block, int numb
     greg_t *registers = context->uc_mcontext.gregs;
     const uint8_t *address = info->si_addr;
     const uint8_t *guard = executor->buffer + executor->settings.buffer_bytes;
-    if (number == SIGSEGV && address >= guard && address < guard + CODE_CACHE_SLOTS * 8) {
+    if (number == SIGSEGV && executor_has_pointer(executor) && address >= guard &&
+        address < guard + CODE_CACHE_SLOTS * 8) {
         empty_buffer(executor, block, registers);
         return true;
     }

@@ -332,6 +332,37 @@ __asm__(".p2align 4\n"
         "exec_look_again_end:\n"
         ".size exec_look_again, . - exec_look_again\n");
 
+/* The same without a trace: rcx is in its slot already, and the code found expects all registers.
+ */
+__asm__(".p2align 4\n"
+        ".globl exec_find_target\n"
+        ".type exec_find_target, @function\n"
+        "exec_find_target:\n"
+        "    mov %r15, %gs:120\n"
+        "    mov %r14, %gs:112\n"
+        "    mov %gs:thread_jump, %r14\n"
+        "    movzwl %gs:thread_jump + 2, %r15d\n"
+        "    lea (%r15, %r15, 8), %r15d\n"
+        "    lea (%r14, %r15, 8), %r15d\n"
+        "    movzwl %r15w, %r15d\n"
+        "    mov %gs:thread_side, %rcx\n"
+        "    lea (%rcx, %r15, 8), %r15\n"
+        "    mov %gs:thread_lookup(, %r15, 2), %rcx\n"
+        "    lea (%rcx, %r14), %rcx\n"
+        "    mov %gs:112, %r14\n"
+        "    jrcxz 1f\n"
+        "    mov %gs:120, %r15\n"
+        "    mov %gs:8, %rcx\n"
+        "    jmp exec_leave\n"
+        "1:  mov %gs:thread_lookup + 8(, %r15, 2), %rcx\n"
+        "    mov %rcx, %gs:thread_jump\n"
+        "    mov %gs:120, %r15\n"
+        "    mov %gs:8, %rcx\n"
+        "    jmp *%gs:thread_jump\n"
+        ".globl exec_find_target_end\n"
+        "exec_find_target_end:\n"
+        ".size exec_find_target, . - exec_find_target\n");
+
 /* When a signal arrives, fs may be the program's or the host's: it is saved on the stack. */
 __asm__(".p2align 4\n"
         ".globl exec_signal_entry\n"

@@ -46,6 +46,10 @@ extern const uint8_t exec_step_checked[], exec_step_end[]; /* as for exec_enter(
 void exec_look_again(void);
 extern const uint8_t exec_look_again_end[];
 
+/* A thread's `find`: the same for blocks without a trace (translate_indirect.c). */
+void exec_find_target(void);
+extern const uint8_t exec_find_target_end[];
+
 /* A signal handler resumes a thread here to return from exec_enter(), with rsp = host_stack and the
  * program's state saved in *thread. */
 void exec_return(void);

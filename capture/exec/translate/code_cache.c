@@ -11,11 +11,12 @@
 #define PAGE_ENTRIES    4096u
 #define PAGE_SHIFT      12u
 #define BYTES_PER_BLOCK 64u /* lower bound of a block's average size */
-#define LEAVE_BYTES     16u /* of each of the two jumps at the begin */
-#define KNOWLEDGE       3u  /* bytes of metadata for each byte of code */
+#define LEAVE_BYTES     16u /* of each of the jumps at the begin */
+#define LEAVES          3u
+#define KNOWLEDGE       3u /* bytes of metadata for each byte of code */
 
 struct code_cache {
-    uint8_t *code; /* begins with jumps to the thread's `leave` and `again` */
+    uint8_t *code; /* begins with jumps to the thread's `leave`, `again` and `find` */
     size_t code_size;
     uint8_t *code_at;
     uint8_t *arena; /* metadata of blocks */
@@ -60,9 +61,10 @@ struct code_cache *code_cache_new(size_t bytes, struct bt_error *error)
     cache->exits = map(cache->exit_limit * sizeof *cache->exits, PROT_READ | PROT_WRITE);
     if (!cache->code || !cache->arena || !cache->blocks || !cache->exits)
         goto out;
-    cache->code_at = cache->code + 2 * LEAVE_BYTES;
+    cache->code_at = cache->code + LEAVES * LEAVE_BYTES;
     write_jump(cache->code, EXEC_THREAD_LEAVE);
     write_jump(cache->code + LEAVE_BYTES, EXEC_THREAD_AGAIN);
+    write_jump(cache->code + 2 * LEAVE_BYTES, EXEC_THREAD_FIND);
     return cache;
 out:
     bt_fail_errno(error, "no memory for translated code");
@@ -215,6 +217,8 @@ void code_cache_link(struct exit *exit, struct block *to)
         return;
     if (exit->from->pointer == to->pointer && exit->from->scratch == to->scratch)
         emit_patch(exit->jump, to->inner);
+    else if (!exit->stub_jump)
+        emit_patch(exit->jump, to->code);
     else
         emit_patch(exit->stub_jump, to->code);
     exit->to = to;
@@ -229,7 +233,8 @@ static void unlink_block(struct block *block)
     for (struct exit *exit = block->incoming; exit; exit = next) {
         next = exit->next_incoming;
         emit_patch(exit->jump, exit->stub);
-        emit_patch(exit->stub_jump, exit->leave);
+        if (exit->stub_jump)
+            emit_patch(exit->stub_jump, exit->leave);
         exit->to = NULL;
         exit->next_incoming = NULL;
     }
@@ -280,7 +285,7 @@ void code_cache_flush(struct code_cache *cache)
 {
     memset(cache->hash, 0, sizeof cache->hash);
     memset(cache->pages, 0, sizeof cache->pages);
-    cache->code_at = cache->code + 2 * LEAVE_BYTES;
+    cache->code_at = cache->code + LEAVES * LEAVE_BYTES;
     cache->arena_used = 0;
     cache->block_count = 0;
     cache->exit_count = 0;
@@ -295,6 +300,11 @@ const uint8_t *code_cache_leave(const struct code_cache *cache)
 const uint8_t *code_cache_look_again(const struct code_cache *cache)
 {
     return cache->code + LEAVE_BYTES;
+}
+
+const uint8_t *code_cache_find_target(const struct code_cache *cache)
+{
+    return cache->code + 2 * LEAVE_BYTES;
 }
 
 unsigned code_cache_flushes(const struct code_cache *cache)

@@ -3,7 +3,8 @@
  *
  * A block spills two registers of the program that its own instructions do not use, `pointer` and
  * `scratch`, to the thread's slots. Linked blocks that spill the same two do not reload them in
- * between.
+ * between. Blocks without a trace need neither: they spill nothing, except those that verify their
+ * code or count turns.
  */
 #ifndef CAPTURE_EXEC_TRANSLATE_CODE_CACHE_H
 #define CAPTURE_EXEC_TRANSLATE_CODE_CACHE_H
@@ -44,11 +45,11 @@ struct exit {
     uint64_t branch_target; /* of a direct branch, if it is taken */
     uint64_t target;
     struct block *from;
-    struct block *to; /* linked block; NULL: the exit leaves translated code */
-    uint8_t *jump;    /* rel32 of a direct exit, to `stub` until the exit is linked; else NULL */
-    uint8_t *stub;    /* reloads the spilled registers */
-    uint8_t
-        *stub_jump; /* rel32 at the end of the stub: to `leave`, or to a block that spills others */
+    struct block *to;   /* linked block; NULL: the exit leaves translated code */
+    uint8_t *jump;      /* rel32 of a direct exit, to `stub` until the exit is linked; else NULL */
+    uint8_t *stub;      /* reloads the spilled registers */
+    uint8_t *stub_jump; /* rel32 at the end of the stub: to `leave`, or to a block that spills
+                           others. NULL if `from` spills nothing */
     uint8_t *leave;
     struct exit *next_incoming; /* next exit linked to the same block */
 };
@@ -118,14 +119,15 @@ struct block {
 
     bool verify_code; /* compares its code with the bytes it was made from on each entry */
     bool saves_x87;   /* the first instruction stores x87's pointer: translate_check_x87() */
-    uint8_t pointer, scratch; /* spilled registers */
+    uint8_t pointer, scratch; /* spilled registers; DECODE_NONE: none */
     uint8_t ending;           /* enum decode_kind of the last instruction, executed or not */
     uint8_t exit_count;
     uint16_t slots; /* number of entries of one execution */
 
     uint32_t size;     /* bytes of the program's code */
     uint32_t number;   /* identifies the block in the trace */
-    uint8_t *indirect; /* entry with CODE_CACHE_POINTER and _SCRATCH spilled */
+    uint8_t *indirect; /* entry with CODE_CACHE_POINTER and _SCRATCH spilled; without a trace, the
+                          block's arrival, or NULL: translate_arrival() */
     uint8_t *inner; /* entry with the block's own registers spilled and the trace pointer loaded */
     uint8_t *code_end;
     uint16_t advance; /* offset in the code after the pointer was advanced */
@@ -212,9 +214,10 @@ unsigned code_cache_invalidate(struct code_cache *cache, uint64_t begin, uint64_
 /* Forgets all blocks. */
 void code_cache_flush(struct code_cache *cache);
 
-/* Jumps to exec_leave() and exec_look_again(), in reach of a rel32. */
+/* Jumps to exec_leave(), exec_look_again() and exec_find_target(), in reach of a rel32. */
 const uint8_t *code_cache_leave(const struct code_cache *cache);
 const uint8_t *code_cache_look_again(const struct code_cache *cache);
+const uint8_t *code_cache_find_target(const struct code_cache *cache);
 
 /* Number of flushes since code_cache_new(). */
 unsigned code_cache_flushes(const struct code_cache *cache);

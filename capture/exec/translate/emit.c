@@ -271,6 +271,12 @@ void emit_land(struct emitter *emitter, uint8_t *jump)
         jump[-1] = (uint8_t)(emitter->at - jump);
 }
 
+void emit_set(uint8_t *rel32, const uint8_t *target)
+{
+    const uint32_t relative = (uint32_t)(target - (rel32 + 4));
+    memcpy(rel32, &relative, sizeof relative);
+}
+
 void emit_patch(uint8_t *rel32, const uint8_t *target)
 {
     uint32_t relative = (uint32_t)(target - (rel32 + 4));

@@ -66,6 +66,9 @@ uint8_t *emit_jump_if(struct emitter *emitter, unsigned condition, const uint8_t
 uint8_t *emit_short_jump(struct emitter *emitter, uint8_t opcode);
 void emit_land(struct emitter *emitter, uint8_t *jump);
 
+/* Sets a rel32 of code that is not executed yet; it need not be aligned. */
+void emit_set(uint8_t *rel32, const uint8_t *target);
+
 /* Changes a jump's target atomically: concurrent threads jump to the old or the new one. */
 void emit_patch(uint8_t *rel32, const uint8_t *target);
 

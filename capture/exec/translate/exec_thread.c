@@ -38,7 +38,10 @@ _Static_assert(offsetof(struct exec_thread, x87_unsettled) == EXEC_THREAD_X87,
                "translate_verify.c");
 _Static_assert(offsetof(struct exec_thread, side) == EXEC_THREAD_SIDE, "trampoline.c");
 _Static_assert(offsetof(struct exec_thread, turn) == EXEC_THREAD_TURN, "translate.c");
+_Static_assert(offsetof(struct exec_thread, find) == EXEC_THREAD_FIND, "code_cache.c");
 _Static_assert(offsetof(struct exec_thread, lookup) == EXEC_THREAD_LOOKUP, "trampoline.c");
+_Static_assert(offsetof(struct exec_thread, targets) == EXEC_THREAD_TARGETS,
+               "translate_indirect.c");
 
 #define AREA_OFFSET ((sizeof(struct exec_thread) + 63) & ~(size_t)63)
 #define FENCE_BYTES ((size_t)4096)
@@ -153,6 +156,9 @@ void exec_thread_forget(struct exec_thread *thread, unsigned side)
     for (uint32_t i = 0; i < thread->remembered_count[side]; i++)
         table[remembered[i]] = unused_entry(remembered[i]);
     thread->remembered_count[side] = 0;
+    for (uint32_t i = 0; i < thread->arrival_count[side]; i++)
+        thread->targets[side][thread->arrivals[side][i]] = (uint64_t)(uintptr_t)thread->find;
+    thread->arrival_count[side] = 0;
 }
 
 static void set_entry(struct exec_thread *thread, unsigned side, uint16_t place,
@@ -173,5 +179,28 @@ void exec_thread_remember(struct exec_thread *thread, uint64_t target, const voi
     if (old.code != 0 && old_target != target && EXEC_LOOKUP_FIRST(old_target) == first)
         set_entry(thread, side, EXEC_LOOKUP_SECOND(old_target), old);
     set_entry(thread, side, first,
+              (struct exec_lookup){.minus_target = -target, .code = (uint64_t)(uintptr_t)code});
+}
+
+void exec_thread_prepare(struct exec_thread *thread)
+{
+    const unsigned side = (unsigned)(thread->side / SIDE);
+    if (thread->prepared[side])
+        return;
+    for (unsigned i = 0; i < EXEC_LOOKUP_ENTRIES; i++)
+        thread->targets[side][i] = (uint64_t)(uintptr_t)thread->find;
+    thread->prepared[side] = true;
+}
+
+void exec_thread_arrive(struct exec_thread *thread, uint64_t target, const void *arrival,
+                        const void *code)
+{
+    const unsigned side = (unsigned)(thread->side / SIDE);
+    const uint16_t first = EXEC_LOOKUP_FIRST(target);
+    uint64_t *place = &thread->targets[side][first];
+    if (*place == (uint64_t)(uintptr_t)thread->find)
+        thread->arrivals[side][thread->arrival_count[side]++] = first;
+    *place = (uint64_t)(uintptr_t)arrival;
+    set_entry(thread, side, EXEC_LOOKUP_SECOND(target),
               (struct exec_lookup){.minus_target = -target, .code = (uint64_t)(uintptr_t)code});
 }

@@ -19,7 +19,12 @@
 #define EXEC_SIDES                3u /* lookup tables, one for each code cache of an executor */
 #define EXEC_THREAD_SCRATCH_BYTES 4096u
 
-/* The two entries where a target may be: blocks try the first, exec_look_again() the second. */
+/*
+ * Where a target of an indirect branch may be. Blocks with a trace try the first entry of `lookup`,
+ * and exec_look_again() the second. Blocks without a trace jump to the code in `targets` at the
+ * first place, which verifies the target; if it is another one, exec_find_target() tries the second
+ * entry of `lookup`.
+ */
 #define EXEC_LOOKUP_FIRST(target)  ((uint16_t)(target))
 #define EXEC_LOOKUP_SECOND(target) ((uint16_t)((target) + 72 * (uint16_t)((target) >> 16)))
 
@@ -58,9 +63,14 @@ struct exec_thread {
     void (*again)(void); /* where it jumps with a target that it has not found; set likewise */
     uint64_t side;       /* half the offset of the lookup table in use */
     int64_t turn;        /* instructions left, if blocks count them: translator_count_turns() */
+    void (*find)(void);  /* where code for targets jumps with another target; executor_switch() */
     struct exec_lookup lookup[EXEC_SIDES * EXEC_LOOKUP_ENTRIES];
+    uint64_t targets[EXEC_SIDES][EXEC_LOOKUP_ENTRIES];    /* code, or `find` */
     uint16_t remembered[EXEC_SIDES][EXEC_LOOKUP_ENTRIES]; /* numbers of used entries */
     uint32_t remembered_count[EXEC_SIDES];                /* number of used entries */
+    uint16_t arrivals[EXEC_SIDES][EXEC_LOOKUP_ENTRIES];   /* the same of `targets` */
+    uint32_t arrival_count[EXEC_SIDES];
+    bool prepared[EXEC_SIDES];       /* the side's `targets` are set */
     unsigned generation[EXEC_SIDES]; /* of the executor's code when the table was last valid */
     size_t vector_bytes;             /* of *vector */
     void *note_context;              /* for the executor's note(); NULL: the executor's own */
@@ -95,8 +105,11 @@ struct exec_thread {
 #define EXEC_THREAD_AGAIN        248
 #define EXEC_THREAD_SIDE         256
 #define EXEC_THREAD_TURN         264
-#define EXEC_THREAD_LOOKUP       272
+#define EXEC_THREAD_FIND         272
+#define EXEC_THREAD_LOOKUP       280
 #define EXEC_LOOKUP_BYTES        (EXEC_LOOKUP_ENTRIES * 16) /* bytes of a table */
+#define EXEC_THREAD_TARGETS      (EXEC_THREAD_LOOKUP + EXEC_SIDES * EXEC_LOOKUP_BYTES)
+#define EXEC_TARGETS_BYTES       (EXEC_LOOKUP_ENTRIES * 8)
 
 /* An address in the inaccessible page before the thread. Code that counts instructions reads it,
  * and faults, when its turn ends. */
@@ -128,5 +141,13 @@ void exec_thread_forget(struct exec_thread *thread, unsigned side);
 /* Enters code for a target into the lookup table in use. An entry that it replaces moves to its
  * second position. */
 void exec_thread_remember(struct exec_thread *thread, uint64_t target, const void *code);
+
+/* Makes the side in use ready for blocks without a trace: its `targets` jump to `find`. */
+void exec_thread_prepare(struct exec_thread *thread);
+
+/* Enters code for a target into the tables for blocks without a trace: the block's arrival, which
+ * verifies the target, and its usual entry. */
+void exec_thread_arrive(struct exec_thread *thread, uint64_t target, const void *arrival,
+                        const void *code);
 
 #endif

@@ -22,6 +22,7 @@ struct translator *translator_new(struct code_cache *cache, enum exec_trace trac
     translator->cache = cache;
     translator->trace = trace;
     translator->lookup = EXEC_THREAD_LOOKUP;
+    translator->targets = EXEC_THREAD_TARGETS;
     translator->readable = readable;
     translator->context = context;
     return translator;
@@ -74,6 +75,7 @@ void translator_find_breakpoints(struct translator *translator,
 void translator_set_side(struct translator *translator, unsigned side)
 {
     translator->lookup = EXEC_THREAD_LOOKUP + (int32_t)(side * EXEC_LOOKUP_BYTES);
+    translator->targets = EXEC_THREAD_TARGETS + (int32_t)(side * EXEC_TARGETS_BYTES);
 }
 
 static bool is_breakpoint(const struct translator *translator, uint64_t address, size_t readable)
@@ -147,9 +149,16 @@ static bool may_set_trap_flag(const struct decode_instruction *instruction)
            instruction->mnemonic == ZYDIS_MNEMONIC_POPFQ;
 }
 
+/* Whether a block needs to spill registers. */
+static bool needs_registers(const struct translator *translator, const struct block *block)
+{
+    return translator->trace != EXEC_TRACE_NONE || translator->counts_turns || block->verify_code;
+}
+
 /* Decodes the block's instructions; returns the set of registers that they use. */
 static unsigned gather(struct translator *translator, uint64_t address, unsigned limit)
 {
+    const bool spills = needs_registers(translator, translator->block);
     unsigned used = 0, slots = 1, records = 0;
     size_t readable = 0;
     translator->count = 0;
@@ -174,8 +183,8 @@ static unsigned gather(struct translator *translator, uint64_t address, unsigned
             slots += TRANSLATE_VALUE_SLOTS;
         records += translate_trace_records(instruction);
         unsigned more = used | registers_of(instruction);
-        if (translator->count > 0 &&
-            (free_count(more) < 2 || slots > CODE_CACHE_SLOTS || records > TRANSLATE_RECORDS))
+        if (translator->count > 0 && ((spills && free_count(more) < 2) ||
+                                      slots > CODE_CACHE_SLOTS || records > TRANSLATE_RECORDS))
             break;
         used = more;
         translator->count++;
@@ -192,6 +201,8 @@ static unsigned gather(struct translator *translator, uint64_t address, unsigned
  * that a link between the two needs no reload. */
 static void choose_registers(struct block *block, unsigned used, const struct block *before)
 {
+    if (before && !translate_spills(before))
+        before = NULL;
     static const uint8_t order[] = {CODE_CACHE_POINTER, CODE_CACHE_SCRATCH, DECODE_R13, DECODE_R12,
                                     DECODE_R11,         DECODE_R10,         DECODE_R9,  DECODE_R8,
                                     DECODE_RBX,         DECODE_RBP,         DECODE_RDI, DECODE_RSI,
@@ -211,6 +222,23 @@ static void choose_registers(struct block *block, unsigned used, const struct bl
     block->scratch = chosen[1];
 }
 
+/* The two entries of a block without a trace, and its arrival. */
+static void emit_untraced_entries(struct translator *translator, bool arrives)
+{
+    struct emitter *emitter = &translator->emitter;
+    struct block *block = translator->block;
+    if (arrives) {
+        block->indirect = emitter->at;
+        translate_arrive(translator, block->address);
+    }
+    block->code = emitter->at;
+    if (translate_spills(block)) {
+        emit_save(emitter, 8u * block->pointer, block->pointer);
+        emit_save(emitter, 8u * block->scratch, block->scratch);
+    }
+    block->inner = emitter->at;
+}
+
 /* The three entries: `code` spills the registers, `indirect` is for indirect branches, `inner` for
  * blocks that have spilled the same registers. */
 static void emit_entries(struct translator *translator)
@@ -228,8 +256,7 @@ static void emit_entries(struct translator *translator)
     emit_save(emitter, 8u * block->scratch, block->scratch);
     if (usual)
         block->indirect = emitter->at;
-    if (translator->trace != EXEC_TRACE_NONE)
-        emit_restore(emitter, block->pointer, EXEC_THREAD_POINTER);
+    emit_restore(emitter, block->pointer, EXEC_THREAD_POINTER);
     block->inner = emitter->at;
 }
 
@@ -279,10 +306,13 @@ static void emit_count(struct translator *translator)
 }
 
 /* Emits all instructions and the exits. */
-static bool emit_block(struct translator *translator)
+static bool emit_block(struct translator *translator, bool arrives)
 {
     struct block *block = translator->block;
-    emit_entries(translator);
+    if (translator->trace == EXEC_TRACE_NONE)
+        emit_untraced_entries(translator, arrives);
+    else
+        emit_entries(translator);
     block->saves_x87 = translator->instructions[0].saves_x87;
     if ((block->verify_code && !translate_verify_code(translator)) ||
         (block->saves_x87 && !translate_check_x87(translator)))
@@ -364,12 +394,16 @@ struct block *translate(struct translator *translator, uint64_t address, unsigne
         return NULL;
     block->address = address;
     translator->block = block;
+    translator->pushed = NULL;
     block->verify_code = may_change_unseen(translator, address);
     if (limit == 0 || limit > CODE_CACHE_INSTRUCTIONS)
         limit = CODE_CACHE_INSTRUCTIONS;
-    choose_registers(block, gather(translator, address, limit), before);
+    const unsigned used = gather(translator, address, limit);
+    block->pointer = block->scratch = DECODE_NONE;
+    if (needs_registers(translator, block))
+        choose_registers(block, used, before);
     block->code = block->code_end = emitter->end; /* valid if the rest fails */
-    if (!emit_block(translator) || !keep_knowledge(translator))
+    if (!emit_block(translator, !before) || !keep_knowledge(translator))
         return NULL;
     block->code_end = emitter->at;
     code_cache_keep(cache, emitter->at);

@@ -79,10 +79,15 @@ void translator_find_breakpoints(struct translator *translator,
 void translator_set_side(struct translator *translator, unsigned side);
 
 /* Translates the block at an address, which must be readable, up to `limit` instructions (0: the
- * maximum of a block). If possible the block spills the same registers as `before` (may be NULL).
+ * maximum of a block). If possible the block spills the same registers as `before`; NULL: it is
+ * entered by an indirect branch or from the executor.
  * code_cache_find() finds the block only after code_cache_enter(). NULL: the cache is full.
  */
 struct block *translate(struct translator *translator, uint64_t address, unsigned limit,
                         const struct block *before);
+
+/* Without a trace: the code of a block for exec_thread_arrive(), made on the first call. NULL: the
+ * cache is full. */
+const uint8_t *translate_arrival(struct translator *translator, struct block *block);
 
 #endif

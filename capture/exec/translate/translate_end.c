@@ -14,9 +14,11 @@ static void emit_advance(struct translator *translator)
     block->advance = translate_offset(translator);
 }
 
-static void emit_reload(struct translator *translator, bool pointer)
+void translate_reload(struct translator *translator, bool pointer)
 {
     const struct block *block = translator->block;
+    if (!translate_spills(block))
+        return;
     if (pointer && translator->trace != EXEC_TRACE_NONE)
         emit_save(&translator->emitter, EXEC_THREAD_POINTER, block->pointer);
     emit_restore(&translator->emitter, block->pointer, 8u * block->pointer);
@@ -31,7 +33,7 @@ static void emit_leave(struct translator *translator, uint32_t number)
 
 void translate_leave(struct translator *translator, uint32_t number)
 {
-    emit_reload(translator, true);
+    translate_reload(translator, true);
     emit_leave(translator, number);
 }
 
@@ -39,13 +41,15 @@ void translate_leave(struct translator *translator, uint32_t number)
 static void emit_stub(struct translator *translator, struct exit *exit, uint32_t number)
 {
     exit->stub = translator->emitter.at;
-    emit_reload(translator, true);
-    exit->stub_jump = emit_jump(&translator->emitter, NULL);
+    translate_reload(translator, true);
+    if (translate_spills(translator->block))
+        exit->stub_jump = emit_jump(&translator->emitter, NULL);
     exit->leave = translator->emitter.at;
     emit_leave(translator, number);
     if (translator->emitter.full)
         return;
-    emit_patch(exit->stub_jump, exit->leave);
+    if (exit->stub_jump)
+        emit_patch(exit->stub_jump, exit->leave);
     if (exit->jump)
         emit_patch(exit->jump, exit->stub);
 }
@@ -89,9 +93,8 @@ static void emit_return_address(struct translator *translator, uint64_t address,
 {
     struct emitter *emitter = &translator->emitter;
     uint8_t scratch = translator->block->scratch;
-    if (address <= INT32_MAX) {
-        emit8(emitter, 0x68);
-        emit32(emitter, (uint32_t)address);
+    if (address <= INT32_MAX || !translate_spills(translator->block)) {
+        translate_push(translator, address);
         return;
     }
     if (keep)
@@ -157,8 +160,7 @@ static void emit_lookup(struct translator *translator, struct exit *exit, uint32
                               .fs = false,
                               .narrow = false,
                               .displacement = 0};
-    if (translator->trace != EXEC_TRACE_NONE)
-        emit_save(emitter, EXEC_THREAD_POINTER, pointer);
+    emit_save(emitter, EXEC_THREAD_POINTER, pointer);
     emit_save(emitter, 8 * DECODE_RCX, DECODE_RCX);
     emit8(emitter, (uint8_t)(0x40 | (pointer >= 8 ? 4 : 0) | (scratch >= 8 ? 1 : 0)));
     emit8(emitter, 0x0f); /* movzx pointer, scratch: 16 bits */
@@ -181,7 +183,7 @@ static void emit_lookup(struct translator *translator, struct exit *exit, uint32
         emit8(emitter, 0x65);
         emit_load(emitter, pointer, &entry);
         emit_save(emitter, EXEC_THREAD_JUMP, pointer);
-        emit_reload(translator, false);
+        translate_reload(translator, false);
         emit_save(emitter, 8 * CODE_CACHE_POINTER, CODE_CACHE_POINTER);
         emit_save(emitter, 8 * CODE_CACHE_SCRATCH, CODE_CACHE_SCRATCH);
         entry = jump;
@@ -193,7 +195,7 @@ static void emit_lookup(struct translator *translator, struct exit *exit, uint32
         emit_patch(miss, emitter->at);
     emit_save(emitter, EXEC_THREAD_JUMP, scratch);
     emit_restore(emitter, DECODE_RCX, 8 * DECODE_RCX);
-    emit_reload(translator, false);
+    translate_reload(translator, false);
     emit_save32_constant(emitter, EXEC_THREAD_EXIT, number);
     emit_jump(emitter, code_cache_look_again(translator->cache));
 }
@@ -270,6 +272,10 @@ bool translate_end(struct translator *translator, const struct decode_instructio
     case DECODE_RETURN:
     case DECODE_JUMP_INDIRECT:
     case DECODE_CALL_INDIRECT:
+        if (translator->trace == EXEC_TRACE_NONE) {
+            translate_go(translator, last, entry, end);
+            return true;
+        }
         emit_target(translator, last);
         if (last->kind == DECODE_CALL_INDIRECT)
             emit_return_address(translator, end, true);
@@ -286,6 +292,7 @@ bool translate_end(struct translator *translator, const struct decode_instructio
     case DECODE_JUMP:
         entry->end = translate_offset(translator);
         block->exits[0].jump = emit_jump(emitter, NULL);
+        translate_place(translator, end);
         break;
     default:
         break;

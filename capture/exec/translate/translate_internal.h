@@ -25,7 +25,9 @@ struct translator {
     uint64_t breakpoint;                             /* blocks end before this address; 0: none */
     translator_breakpoint_function *find_breakpoint; /* NULL: no further breakpoints */
     void *breakpoint_context;
-    int32_t lookup; /* offset in the thread of the table of indirect branch targets */
+    int32_t lookup;  /* offset in the thread of the table of indirect branch targets */
+    int32_t targets; /* the same of the one without a trace */
+    uint8_t *pushed; /* rel32 of translate_push(); NULL: the constant is in the instruction */
     bool counts_turns;
     exec_readable_function *readable;
     exec_unseen_function *unseen; /* NULL: all changes are reported */
@@ -84,6 +86,26 @@ bool translate_check_x87(struct translator *translator);
 
 /* Reloads the block's spilled registers and leaves by an exit. */
 void translate_leave(struct translator *translator, uint32_t number);
+
+/* Whether the block spills registers. */
+static inline bool translate_spills(const struct block *block)
+{
+    return block->pointer != DECODE_NONE;
+}
+
+/* Reloads the spilled registers, and stores the trace's pointer with `pointer`. */
+void translate_reload(struct translator *translator, bool pointer);
+
+/* Without a trace (translate_indirect.c): emits the code for a target, which falls through to the
+ * block's usual entry, and an indirect branch at the end of a block. */
+void translate_arrive(struct translator *translator, uint64_t target);
+void translate_go(struct translator *translator, const struct decode_instruction *instruction,
+                  struct pc_map_entry *entry, uint64_t end);
+
+/* Pushes a constant without a register. If it is in memory, translate_place() emits it, after the
+ * block's last jump. */
+void translate_push(struct translator *translator, uint64_t value);
+void translate_place(struct translator *translator, uint64_t value);
 
 /* Emits a block's exits after its last instruction. `end` is the address after that instruction.
  * False: the cache is full. */

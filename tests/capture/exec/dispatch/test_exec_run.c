@@ -481,9 +481,11 @@ static void test_alike(void)
     /* the second slot is used: the slot of the first function now contains the third */
     const uint64_t first = EXEC_RIG_CODE + 0x10100, third = EXEC_RIG_CODE + 0x30100;
     struct exec_lookup *lookup = rig.thread->lookup;
+    const struct block *last = code_cache_find(executor_cache(rig.executor), third);
     CU_ASSERT_EQUAL(lookup[EXEC_LOOKUP_SECOND(first)].minus_target, -first);
-    CU_ASSERT_EQUAL(lookup[EXEC_LOOKUP_FIRST(third)].minus_target, -third);
-    lookup[EXEC_LOOKUP_SECOND(first)].code = lookup[EXEC_LOOKUP_FIRST(third)].code;
+    CU_ASSERT_EQUAL(rig.thread->targets[0][EXEC_LOOKUP_FIRST(third)],
+                    (uint64_t)(uintptr_t)last->indirect);
+    lookup[EXEC_LOOKUP_SECOND(first)].code = (uint64_t)(uintptr_t)last->code;
     rig.thread->interrupt = 0; /* the last signal may have come after the run */
     begin_at(&rig, code, sizeof code);
     CU_ASSERT_EQUAL(exec_rig_run(&rig).reason, EXECUTOR_TRAP);

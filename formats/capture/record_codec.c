@@ -1,5 +1,7 @@
 #include "formats/capture/record_codec.h"
 
+#include "formats/blocks/block_decoder.h"
+#include "formats/blocks/block_encoder.h"
 #include "formats/deflate/deflate.h"
 
 #include <stdlib.h>
@@ -7,11 +9,14 @@
 struct record_encoder {
     unsigned version;
     uint8_t level;
-    struct deflate_encoder *deflate;
+    struct deflate_encoder *deflate; /* also of the others, in a hurry */
+    struct block_encoder *blocks;    /* NULL: another engine */
+    bool hurry;
 };
 
 struct record_decoder {
     struct deflate_decoder *deflate;
+    struct block_decoder *blocks; /* NULL: not needed so far */
 };
 
 _Static_assert((int)RECORD_ENGINE_LIBDEFLATE == (int)DEFLATE_LIBDEFLATE &&
@@ -20,18 +25,19 @@ _Static_assert((int)RECORD_ENGINE_LIBDEFLATE == (int)DEFLATE_LIBDEFLATE &&
 
 const char *record_engine_name(enum record_engine engine)
 {
-    return deflate_engine_name((enum deflate_engine)engine);
+    return engine == RECORD_ENGINE_BLOCKS ? "blocks"
+                                          : deflate_engine_name((enum deflate_engine)engine);
 }
 
 bool record_engine_exists(enum record_engine engine)
 {
-    return engine < RECORD_ENGINES && deflate_has((enum deflate_engine)engine);
+    return engine == RECORD_ENGINE_BLOCKS ||
+           (engine < RECORD_ENGINES && deflate_has((enum deflate_engine)engine));
 }
 
 unsigned record_engine_version(enum record_engine engine)
 {
-    (void)engine;
-    return CAPTURE_VERSION_GZIP;
+    return engine == RECORD_ENGINE_BLOCKS ? CAPTURE_VERSION_CODED : CAPTURE_VERSION_GZIP;
 }
 
 struct record_encoder *record_encoder_new(enum record_engine engine, int level,
@@ -44,8 +50,15 @@ struct record_encoder *record_encoder_new(enum record_engine engine, int level,
     }
     encoder->version = record_engine_version(engine);
     encoder->level = (uint8_t)(level > 0 ? level : 0);
-    encoder->deflate = deflate_encoder_new((enum deflate_engine)engine, level, error);
-    if (encoder->deflate)
+    bool blocks = engine == RECORD_ENGINE_BLOCKS;
+    if (blocks && level != -1)
+        bt_fail(error, BT_USAGE, "engine blocks has no levels: leave --level out");
+    else
+        encoder->deflate = deflate_encoder_new(
+            blocks ? DEFLATE_RECORDS : (enum deflate_engine)engine, level, error);
+    if (encoder->deflate && blocks)
+        encoder->blocks = block_encoder_new(error);
+    if (encoder->deflate && (encoder->blocks || !blocks))
         return encoder;
     record_encoder_free(encoder);
     return NULL;
@@ -56,6 +69,7 @@ void record_encoder_free(struct record_encoder *encoder)
     if (!encoder)
         return;
     deflate_encoder_free(encoder->deflate);
+    block_encoder_free(encoder->blocks);
     free(encoder);
 }
 
@@ -71,18 +85,24 @@ void record_encoder_set_version(struct record_encoder *encoder, unsigned version
 
 void record_encoder_hurry(struct record_encoder *encoder, bool hurry)
 {
+    encoder->hurry = hurry;
     deflate_encoder_hurry(encoder->deflate, hurry);
 }
 
 size_t record_encode_bound(size_t count)
 {
-    return deflate_bound(count * RECORD_BYTES);
+    return block_encoder_bound(count); /* also holds what deflate makes */
 }
 
 int record_encode(struct record_encoder *encoder, const struct record *records, size_t count,
                   uint8_t *out, size_t capacity, struct record_content *content,
                   struct bt_error *error)
 {
+    if (encoder->blocks && !encoder->hurry) {
+        *content = (struct record_content){.codec = RECORD_CODEC_BLOCKS};
+        return block_encoder_records(encoder->blocks, records, count, out, capacity, &content->size,
+                                     &content->check, error);
+    }
     *content = (struct record_content){.codec = RECORD_CODEC_DEFLATE, .level = encoder->level};
     return deflate_encode(encoder->deflate, (const uint8_t *)records, count * RECORD_BYTES, out,
                           capacity, &content->size, &content->check, error);
@@ -107,6 +127,7 @@ void record_decoder_free(struct record_decoder *decoder)
     if (!decoder)
         return;
     deflate_decoder_free(decoder->deflate);
+    block_decoder_free(decoder->blocks);
     free(decoder);
 }
 
@@ -117,6 +138,12 @@ int record_decode(struct record_decoder *decoder, unsigned codec, const uint8_t 
     case RECORD_CODEC_DEFLATE:
         return deflate_decode(decoder->deflate, in, size, (uint8_t *)records, count * RECORD_BYTES,
                               check, error);
+    case RECORD_CODEC_BLOCKS:
+        if (!decoder->blocks)
+            decoder->blocks = block_decoder_new(error);
+        return decoder->blocks
+                   ? block_decode(decoder->blocks, in, size, records, count, check, error)
+                   : BT_MEMORY;
     default:
         return bt_fail(error, BT_DATA,
                        "a block is coded by method %u, which this bustap does not "

@@ -13,7 +13,10 @@
 #include <stdint.h>
 
 /* What files call the coding of a member. Stable numbers. In version 1 all are deflate. */
-enum record_codec { RECORD_CODEC_DEFLATE = 1 };
+enum record_codec {
+    RECORD_CODEC_DEFLATE = 1,
+    RECORD_CODEC_BLOCKS = 3 /* formats/blocks */
+};
 
 /* The first ones are those of formats/deflate/deflate.h, with their numbers. */
 enum record_engine {
@@ -23,13 +26,14 @@ enum record_engine {
     RECORD_ENGINE_RECORDS,
     RECORD_ENGINE_PROGRAMS,
     RECORD_ENGINE_LIBDEFLATE,
+    RECORD_ENGINE_BLOCKS, /* of executed programs */
     RECORD_ENGINES
 };
 
 /* Versions of the file format. */
 enum { CAPTURE_VERSION_GZIP = 1, CAPTURE_VERSION_CODED = 2 };
 
-/* "best", "zlib", "isa-l", "records", "programs" or "libdeflate". */
+/* "best", "zlib", "isa-l", "records", "programs", "libdeflate" or "blocks". */
 const char *record_engine_name(enum record_engine engine);
 
 /* Whether the engine is built in. */
@@ -49,8 +53,8 @@ struct record_content {
 struct record_encoder;
 struct record_decoder;
 
-/* level: -1 is the engine's default; the others are as deflate_encoder_new has them. NULL and
- * *error on failure. */
+/* level: -1 is the engine's default; the others are as deflate_encoder_new has them; `blocks` has
+ * no others. NULL and *error on failure. */
 struct record_encoder *record_encoder_new(enum record_engine engine, int level,
                                           struct bt_error *error);
 void record_encoder_free(struct record_encoder *encoder);

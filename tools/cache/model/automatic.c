@@ -31,20 +31,21 @@ static void adopt(struct cache *agent)
     }
 }
 
-static void make_agents(struct hierarchy *hierarchy, unsigned processor)
+static int make_agents(struct hierarchy *hierarchy, unsigned processor)
 {
     struct cache *const *sides = hierarchy->caches[hierarchy->agent_level][processor];
     for (unsigned side = 0; side < CACHE_SIDES; side++)
-        if (sides[side])
-            hierarchy_add_agent(hierarchy, sides[side]);
+        if (sides[side] && hierarchy_add_agent(hierarchy, sides[side]) < 0)
+            return -1;
     for (unsigned side = 0; side < CACHE_SIDES; side++)
         if (sides[side])
             adopt(sides[side]);
     hierarchy->processors[processor].data_agent =
         sides[CACHE_DATA] ? sides[CACHE_DATA] : sides[CACHE_INSTRUCTION];
+    return 0;
 }
 
-void hierarchy_become_coherent(struct hierarchy *hierarchy)
+int hierarchy_become_coherent(struct hierarchy *hierarchy)
 {
     struct hierarchy_settings *settings = &hierarchy->settings;
     settings->coherence = CACHE_MESI;
@@ -58,6 +59,7 @@ void hierarchy_become_coherent(struct hierarchy *hierarchy)
                     cache->plain = hierarchy_is_plain(settings, level, side);
             }
     for (unsigned processor = 0; processor < CACHE_PROCESSORS; processor++)
-        if (hierarchy->occurs[processor])
-            make_agents(hierarchy, processor);
+        if (hierarchy->occurs[processor] && make_agents(hierarchy, processor) < 0)
+            return -1;
+    return 0;
 }

@@ -1,13 +1,8 @@
-/*
- * Fast path: hits in level 1, and hierarchies of plain caches only. It counts what references.c
- * counts; all other cases go there.
- *
- * A plain cache is LRU, write-back, write-allocate, without sub-blocks, prefetch, victim buffer,
- * inclusion and exclusion; its lines are at most as long as those of the level below.
- */
+/* Fast path: hits in level 1, and hierarchies of plain caches only. It counts what references.c
+ * counts; all other cases go there. */
 #include "formats/base/power.h"
-#include "tools/cache/model/hierarchy_internal.h"
-#include "tools/cache/model/optimum.h"
+#include "tools/cache/model/agents_internal.h"
+#include "tools/cache/model/plain_internal.h"
 
 static unsigned side_count(const struct cache_level *level)
 {
@@ -48,15 +43,25 @@ bool hierarchy_is_plain(const struct hierarchy_settings *settings, unsigned leve
     return true;
 }
 
-/* Whether the agents are the level 1 caches, and everything but coherence is plain. */
-static bool has_plain_agents(const struct hierarchy_settings *settings)
+bool hierarchy_is_narrow(const struct hierarchy_settings *settings, unsigned level, unsigned side)
 {
     struct hierarchy_settings incoherent = *settings;
     incoherent.coherence = CACHE_INCOHERENT;
+    return settings->levels[level].sides[side].line >= NARROW_LINE_MIN &&
+           hierarchy_is_plain(&incoherent, level, side);
+}
+
+/* Whether the agents are the level 1 caches, with the same sets, and everything but coherence is
+ * plain. */
+static bool has_plain_agents(const struct hierarchy_settings *settings)
+{
+    const struct cache_level *first = &settings->levels[0];
     return settings->coherence != CACHE_INCOHERENT &&
            (settings->level_count == 1 || settings->levels[1].shared) &&
-           hierarchy_is_plain(&incoherent, 0, CACHE_INSTRUCTION) &&
-           hierarchy_is_plain(&incoherent, 0, CACHE_DATA);
+           hierarchy_is_narrow(settings, 0, CACHE_INSTRUCTION) &&
+           hierarchy_is_narrow(settings, 0, CACHE_DATA) &&
+           hierarchy_sets(&first->sides[CACHE_INSTRUCTION]) ==
+               hierarchy_sets(&first->sides[CACHE_DATA]);
 }
 
 enum hierarchy_shape hierarchy_shape_of(const struct hierarchy_settings *settings)
@@ -66,184 +71,55 @@ enum hierarchy_shape hierarchy_shape_of(const struct hierarchy_settings *setting
     if (has_plain_agents(settings))
         return SHAPE_AGENTS;
     bool plain = settings->coherence == CACHE_INCOHERENT;
-    bool direct = settings->level_count == 1;
+    bool narrow = true;
     for (unsigned number = 0; number < settings->level_count; number++)
         for (unsigned side = 0; side < side_count(&settings->levels[number]); side++) {
             const struct cache_settings *cache = &settings->levels[number].sides[side];
             plain = plain && is_plain(settings, number, side);
-            direct = direct && cache->ways == 1;
+            narrow = narrow && (number > 0 || hierarchy_is_narrow(settings, 0, side));
             if (number == 0 && !has_quick_hits(cache))
                 return SHAPE_ANY;
         }
-    return !plain ? SHAPE_QUICK_HITS : direct ? SHAPE_PLAIN_DIRECT : SHAPE_PLAIN;
+    return !plain ? SHAPE_QUICK_HITS : narrow ? SHAPE_NARROW : SHAPE_PLAIN;
 }
 
-/* the tag that a line is searched by */
-static inline uint64_t tag_of(const struct cache *cache, uint32_t address)
+/* Whether a write, or MEMREADINV, hits an entry of level 1 without a request to other caches. */
+static inline bool owns_quietly(const struct cache *cache, uint64_t entry)
 {
-    return (uint64_t)cache_line_address(cache, address) << 32 | ENTRY_VALID;
+    return cache->hierarchy->settings.coherence == CACHE_INCOHERENT ||
+           (cache->agent && (entry & ENTRY_STATE) == ENTRY_MODIFIED);
 }
 
-static inline uint64_t *set_of(const struct cache *cache, uint32_t address)
+/* The same hit as quick_hit, in a narrow store. */
+static inline bool quick_hit_narrow(struct cache *cache, uint32_t address, enum reference_kind kind,
+                                    bool owns)
 {
-    uint32_t set = (address >> cache->lines.line_shift) & cache->lines.set_mask;
-    return cache->lines.entries + (size_t)set * cache->lines.ways;
-}
-
-/* Searches a line from the second way on, moving each entry it passes down by one way; the caller
- * fills the first way. Returns the line's entry, or 0, with the evicted entry in *last. */
-static inline uint64_t raise_line(uint64_t *set, uint32_t ways, uint64_t tag, uint64_t *last)
-{
-    uint64_t moving = set[0];
-    for (uint32_t way = 1; way < ways; way++) {
-        uint64_t next = set[way];
-        set[way] = moving;
-        if ((next & ENTRY_TAG) == tag)
-            return next;
-        moving = next;
-    }
-    *last = moving;
-    return 0;
-}
-
-/* The reference to the optimum's cache, unless it repeats the last one of its set. */
-static inline void refer_optimum(struct cache *cache, uint32_t address, enum reference_kind kind)
-{
-    if (optimum_group(cache->optimum, address) && !optimum_repeats(cache->optimum, address))
-        cache_refer_optimum(cache, address, kind);
-}
-
-/* The requests of a plain cache to the next level on a miss. whole: the write covers a line. */
-static void plain_miss(struct cache *cache, uint32_t address, enum reference_kind kind, bool whole,
-                       uint64_t replaced);
-
-void cache_refer_plain(struct hierarchy *hierarchy, struct cache *cache, uint32_t address,
-                       uint32_t bytes, enum reference_kind kind)
-{
-    if (!cache) {
-        hierarchy->counters.memory_references[kind]++;
-        hierarchy->counters.memory_bytes[kind] += bytes;
-        return;
-    }
-    uint64_t *set = set_of(cache, address);
-    const uint64_t tag = tag_of(cache, address);
-    const uint64_t dirty = kind == REFERENCE_WRITE ? ENTRY_DIRTY : 0;
-    uint64_t replaced = 0;
-    cache->counters.references[kind]++;
-    if ((set[0] & ENTRY_TAG) == tag) {
-        set[0] |= dirty;
-        return;
-    }
-    if (cache->optimum && optimum_group(cache->optimum, address))
-        cache_refer_optimum(cache, address, kind);
-    uint64_t found = raise_line(set, cache->lines.ways, tag, &replaced);
-    set[0] = (found ? found : tag) | dirty;
-    if (!found)
-        plain_miss(cache, address, kind, dirty != 0 && bytes == cache->settings->line, replaced);
-}
-
-static void plain_miss(struct cache *cache, uint32_t address, enum reference_kind kind, bool whole,
-                       uint64_t replaced)
-{
-    uint32_t line = cache->settings->line;
-    cache->counters.misses[kind]++;
-    cache->counters.line_misses[kind]++;
-    if (cache->optimum)
-        cache_sample_miss(cache, address, kind);
-    if (!whole) {
-        cache->counters.fills++;
-        cache->counters.fill_bytes += line;
-        cache_refer_plain(cache->hierarchy, cache->below, cache_line_address(cache, address), line,
-                          kind == REFERENCE_FETCH ? REFERENCE_FETCH : REFERENCE_READ);
-    }
-    if (replaced & ENTRY_DIRTY) {
-        cache->counters.write_backs++;
-        cache->counters.write_back_bytes += line;
-        cache_refer_plain(cache->hierarchy, cache->below, (uint32_t)(replaced >> 32), line,
-                          REFERENCE_WRITE);
-    }
-}
-
-/* A reference to a plain level 1. */
-static inline void plain_first(struct cache *cache, uint32_t address, uint32_t bytes,
-                               enum reference_kind kind, bool direct)
-{
-    uint64_t *set = set_of(cache, address);
-    const uint64_t tag = tag_of(cache, address);
-    const uint64_t dirty = kind == REFERENCE_WRITE ? ENTRY_DIRTY : 0;
-    const uint64_t first = set[0];
-    cache->counters.references[kind]++;
-    if ((first & ENTRY_TAG) == tag) {
-        set[0] = first | dirty;
-        return;
-    }
-    if (cache->optimum && optimum_group(cache->optimum, address))
-        cache_refer_optimum(cache, address, kind);
-    uint64_t replaced = first;
-    uint64_t found = direct ? 0 : raise_line(set, cache->lines.ways, tag, &replaced);
-    set[0] = (found ? found : tag) | dirty;
-    if (!found)
-        plain_miss(cache, address, kind, dirty != 0 && bytes == cache->settings->line, replaced);
-}
-
-/* Whether another agent holds a line. */
-static bool others_have(const struct cache *agent, uint32_t address)
-{
-    const struct hierarchy *hierarchy = agent->hierarchy;
-    for (unsigned i = 0; i < hierarchy->agent_count; i++) {
-        const struct cache *other = hierarchy->agents[i];
-        const uint64_t *set = set_of(other, address);
-        const uint64_t tag = tag_of(other, address);
-        for (uint32_t way = 0; way < other->lines.ways; way++)
-            if ((set[way] & ENTRY_TAG) == tag)
-                return true; /* agent itself missed, so it does not hold the line */
-    }
-    return false;
-}
-
-/* A miss in an agent of a line that no other agent holds. owns: a write, or MEMREADINV. Returns
- * false if another agent does. */
-static bool lonely_miss(struct cache *agent, uint64_t *set, uint32_t address, uint32_t bytes,
-                        enum reference_kind kind, bool owns)
-{
-    if (others_have(agent, address))
+    uint32_t *set = line_store_narrow_set(&cache->lines, masked_set(cache, address));
+    const uint64_t found = narrow_match(set, cache->lines.ways, narrow_tag_of(cache, address));
+    const uint32_t way = (uint32_t)__builtin_ctzll(found | 1ull << 63);
+    if (found == 0 || (owns && !owns_quietly(cache, set[way])))
         return false;
-    if (agent->optimum)
-        refer_optimum(agent, address, kind);
-    enum line_state state = owns                                                ? LINE_MODIFIED
-                            : agent->hierarchy->settings.coherence == CACHE_MSI ? LINE_SHARED
-                                                                                : LINE_EXCLUSIVE;
-    uint32_t last = agent->lines.ways - 1;
-    uint64_t replaced = set[last];
-    for (; last > 0; last--)
-        set[last] = set[last - 1];
-    set[0] =
-        tag_of(agent, address) | (uint64_t)state << ENTRY_STATE_SHIFT | (owns ? ENTRY_DIRTY : 0);
-    agent->counters.references[kind]++;
-    plain_miss(agent, address, kind, kind == REFERENCE_WRITE && bytes == agent->settings->line,
-               replaced);
+    if (cache->optimum)
+        refer_optimum(cache, address, kind);
+    narrow_raise(set, cache->lines.ways, way, set[way] | (owns ? ENTRY_DIRTY : 0));
+    cache->counters.references[kind]++;
     return true;
 }
 
-/* A hit or a miss in level 1 that involves no other level 1 cache. Returns false if it does. */
-static inline bool quick_hit(struct cache *cache, uint32_t address, uint32_t bytes,
-                             enum reference_kind kind, bool owns, bool agents)
+/* A hit in level 1 that involves no other cache. Returns false if the reference is none. */
+static inline bool quick_hit(struct cache *cache, uint32_t address, enum reference_kind kind,
+                             bool owns)
 {
-    uint64_t *set = set_of(cache, address);
+    if (cache->lines.narrow)
+        return quick_hit_narrow(cache, address, kind, owns);
+    uint64_t *set = cache->lines.entries + (size_t)masked_set(cache, address) * cache->lines.ways;
     const uint64_t tag = tag_of(cache, address);
     uint32_t way = 0;
     while (way < cache->lines.ways && (set[way] & ENTRY_TAG) != tag)
         way++;
-    if (way == cache->lines.ways)
-        return agents && lonely_miss(cache, set, address, bytes, kind, owns);
-    uint64_t found = set[way];
-    if (owns) {
-        if (cache->hierarchy->settings.coherence != CACHE_INCOHERENT &&
-            (!cache->agent || (found & ENTRY_STATE) != (uint64_t)LINE_MODIFIED
-                                                           << ENTRY_STATE_SHIFT))
-            return false;
-        found |= ENTRY_DIRTY;
-    }
+    if (way == cache->lines.ways || (owns && !owns_quietly(cache, set[way])))
+        return false;
+    const uint64_t found = set[way] | (owns ? ENTRY_DIRTY : 0);
     if (cache->optimum)
         refer_optimum(cache, address, kind);
     for (; way > 0; way--)
@@ -253,15 +129,104 @@ static inline bool quick_hit(struct cache *cache, uint32_t address, uint32_t byt
     return true;
 }
 
-/* The kind of a record's reference, without branches. */
-static inline enum reference_kind kind_of(uint8_t type)
+/* What a record of the first four types is, and which flags the entry of its line has for a hit
+ * that needs nothing else. */
+struct quick_type {
+    uint16_t kind, owns;
+    uint32_t flags; /* that a hit sets */
+    uint32_t mask, required;
+};
+
+static void quick_types(const struct hierarchy *hierarchy, struct quick_type types[4])
 {
-    static const uint8_t kinds[4] = {REFERENCE_FETCH, REFERENCE_READ, REFERENCE_READ,
-                                     REFERENCE_WRITE};
-    _Static_assert(REQUEST_FETCH == 0 && REQUEST_MEMREAD == 1 && REQUEST_MEMREADINV == 2 &&
-                       REQUEST_MEMWRITE == 3,
-                   "the four types of memory requests are the first");
-    return type < 4 ? (enum reference_kind)kinds[type] : REFERENCE_NONE;
+    const bool coherent = hierarchy->settings.coherence != CACHE_INCOHERENT;
+    for (uint8_t type = 0; type < 4; type++) {
+        struct quick_type *quick = &types[type];
+        quick->kind = reference_kind_of(type);
+        quick->owns = quick->kind == REFERENCE_WRITE ||
+                      (type == REQUEST_MEMREADINV && hierarchy->readinv_owns);
+        quick->flags = quick->owns ? ENTRY_DIRTY : 0;
+        quick->mask = coherent && quick->owns ? ENTRY_STATE : 0;
+        quick->required = coherent && quick->owns ? ENTRY_MODIFIED : 0;
+    }
+}
+
+/* Level 1 caches with narrow stores, in a plain hierarchy or as agents. divided: it is a part.
+ * all_ways: of all of them; 0: they differ. */
+NARROW_INLINE size_t run_narrow(struct hierarchy *hierarchy, const struct record *records,
+                                size_t count, bool agents, bool divided, uint32_t all_ways)
+{
+    struct quick_type types[4];
+    quick_types(hierarchy, types);
+    size_t i = 0;
+    for (; i < count; i++) {
+        const struct record *record = &records[i];
+        const uint32_t address = record->address;
+        if (record->type >= 4)
+            break;
+        const struct quick_type *type = &types[record->type];
+        struct cache *cache =
+            hierarchy->processors[record->processor].first[record->type != REQUEST_FETCH];
+        if (!cache)
+            break;
+        const uint32_t line = cache->settings->line;
+        const uint32_t offset = address & (line - 1);
+        if (offset + record->size > line)
+            break;
+        if (divided && !hierarchy_is_mine(hierarchy, address))
+            continue;
+        const uint32_t ways = all_ways ? all_ways : cache->lines.ways;
+        const uint32_t tag = (address - offset) | NARROW_VALID;
+        uint32_t *set = narrow_set(cache, address);
+        const uint64_t found = narrow_match(set, ways, tag);
+        const uint32_t way = (uint32_t)__builtin_ctzll(found | 1ull << (ways - 1));
+        const uint32_t entry = set[way];
+        if (found == 0 || (agents && (entry & type->mask) != type->required)) {
+            const bool whole = type->kind == REFERENCE_WRITE && record->size == line;
+            if (!agents)
+                plain_first_miss(cache, set, address, type->kind, whole);
+            else if (!agents_refer(cache, set, record, (enum reference_kind)type->kind, type->owns))
+                break;
+            continue;
+        }
+        if (cache->optimum)
+            refer_optimum(cache, address, (enum reference_kind)type->kind);
+        narrow_raise(set, ways, way, entry | type->flags);
+        cache->counters.references[type->kind]++;
+    }
+    return i;
+}
+
+/* A function of its own for each case that is frequent. */
+NARROW_INLINE size_t run_ways(struct hierarchy *hierarchy, const struct record *records,
+                              size_t count, bool agents, bool divided)
+{
+    const struct cache_level *first = &hierarchy->settings.levels[0];
+    const uint32_t ways = first->sides[0].ways;
+    if (ways != first->sides[1].ways)
+        return run_narrow(hierarchy, records, count, agents, divided, 0);
+    switch (ways) {
+    case 1:
+        return run_narrow(hierarchy, records, count, agents, divided, 1);
+    case 4:
+        return run_narrow(hierarchy, records, count, agents, divided, 4);
+    case 8:
+        return run_narrow(hierarchy, records, count, agents, divided, 8);
+    default:
+        return run_narrow(hierarchy, records, count, agents, divided, 0);
+    }
+}
+
+static size_t run_agents(struct hierarchy *hierarchy, const struct record *records, size_t count)
+{
+    return hierarchy->parts > 1 ? run_ways(hierarchy, records, count, true, true)
+                                : run_ways(hierarchy, records, count, true, false);
+}
+
+static size_t run_plain(struct hierarchy *hierarchy, const struct record *records, size_t count)
+{
+    return hierarchy->parts > 1 ? run_ways(hierarchy, records, count, false, true)
+                                : run_ways(hierarchy, records, count, false, false);
 }
 
 static inline size_t run(struct hierarchy *hierarchy, const struct record *records, size_t count,
@@ -270,7 +235,7 @@ static inline size_t run(struct hierarchy *hierarchy, const struct record *recor
     size_t i = 0;
     for (; i < count; i++) {
         const struct record *record = &records[i];
-        enum reference_kind kind = kind_of(record->type);
+        enum reference_kind kind = reference_kind_of(record->type);
         if (kind == REFERENCE_NONE)
             break;
         struct cache *cache = hierarchy->processors[record->processor]
@@ -286,14 +251,12 @@ static inline size_t run(struct hierarchy *hierarchy, const struct record *recor
         if (shape == SHAPE_QUICK_HITS && kind == REFERENCE_FETCH) /* lower levels may sign by it */
             hierarchy->processors[record->processor].origin =
                 (struct reference_origin){.known = true, .instruction = record->address};
-        if (shape == SHAPE_QUICK_HITS || shape == SHAPE_AGENTS) {
-            bool owns = kind == REFERENCE_WRITE ||
-                        (record->type == REQUEST_MEMREADINV && hierarchy->readinv_owns);
-            if (!quick_hit(cache, record->address, bytes, kind, owns, shape == SHAPE_AGENTS))
-                break;
-        } else {
-            plain_first(cache, record->address, bytes, kind, shape == SHAPE_PLAIN_DIRECT);
-        }
+        const bool owns = kind == REFERENCE_WRITE ||
+                          (record->type == REQUEST_MEMREADINV && hierarchy->readinv_owns);
+        if (shape == SHAPE_PLAIN)
+            cache_refer_plain(hierarchy, cache, record->address, bytes, kind);
+        else if (!quick_hit(cache, record->address, kind, owns))
+            break;
     }
     return i;
 }
@@ -304,12 +267,12 @@ size_t hierarchy_put_quickly(struct hierarchy *hierarchy, const struct record *r
     switch (hierarchy->shape) {
     case SHAPE_QUICK_HITS:
         return run(hierarchy, records, count, SHAPE_QUICK_HITS);
-    case SHAPE_AGENTS:
-        return run(hierarchy, records, count, SHAPE_AGENTS);
     case SHAPE_PLAIN:
         return run(hierarchy, records, count, SHAPE_PLAIN);
-    case SHAPE_PLAIN_DIRECT:
-        return run(hierarchy, records, count, SHAPE_PLAIN_DIRECT);
+    case SHAPE_AGENTS:
+        return run_agents(hierarchy, records, count);
+    case SHAPE_NARROW:
+        return run_plain(hierarchy, records, count);
     default:
         return 0;
     }

@@ -1,7 +1,7 @@
 #include "tools/cache/model/hierarchy.h"
 
 #include "formats/base/power.h"
-#include "tools/cache/model/hierarchy_internal.h"
+#include "tools/cache/model/agents_internal.h"
 #include "tools/cache/model/optimum.h"
 
 #include <stdlib.h>
@@ -36,7 +36,7 @@ unsigned hierarchy_agent_level(const struct hierarchy_settings *settings)
     return level;
 }
 
-void hierarchy_add_agent(struct hierarchy *hierarchy, struct cache *cache)
+int hierarchy_add_agent(struct hierarchy *hierarchy, struct cache *cache)
 {
     unsigned i = hierarchy->agent_count++;
     cache->agent = true;
@@ -45,6 +45,7 @@ void hierarchy_add_agent(struct hierarchy *hierarchy, struct cache *cache)
         i--;
     }
     hierarchy->agents[i] = cache;
+    return hierarchy->shape == SHAPE_AGENTS ? agents_join(hierarchy) : 0;
 }
 
 uint32_t hierarchy_sets(const struct cache_settings *cache)
@@ -89,8 +90,10 @@ static struct cache *cache_new(struct hierarchy *hierarchy, unsigned level, unsi
         cache->early_write_backs || is_above(&hierarchy->settings, level, CACHE_EXCLUSIVE);
     cache->plain = hierarchy_is_plain(&hierarchy->settings, level, side);
     uint64_t number = ((uint64_t)level * CACHE_PROCESSORS + processor) * CACHE_SIDES + side;
-    bool good =
-        line_store_make(&cache->lines, cache->settings, hierarchy->settings.seed, number) == 0;
+    bool good = (hierarchy_is_narrow(&hierarchy->settings, level, side)
+                     ? line_store_make_narrow(&cache->lines, cache->settings)
+                     : line_store_make(&cache->lines, cache->settings, hierarchy->settings.seed,
+                                       number)) == 0;
     if (good && cache->lines.replacement)
         replacement_connect(cache->lines.replacement, &hierarchy->origin,
                             &cache->counters.signed_by_instruction,
@@ -155,8 +158,9 @@ static struct cache *cache_at(struct hierarchy *hierarchy, unsigned level, unsig
             last = &(*last)->next;
         *last = cache;
     }
-    if (hierarchy->settings.coherence != CACHE_INCOHERENT && level == hierarchy->agent_level)
-        hierarchy_add_agent(hierarchy, cache);
+    if (hierarchy->settings.coherence != CACHE_INCOHERENT && level == hierarchy->agent_level &&
+        hierarchy_add_agent(hierarchy, cache) < 0)
+        return NULL;
     return cache;
 }
 
@@ -164,8 +168,9 @@ static struct cache *cache_at(struct hierarchy *hierarchy, unsigned level, unsig
 static int meet_processor(struct hierarchy *hierarchy, unsigned id, struct bt_error *error)
 {
     struct processor *processor = &hierarchy->processors[id];
-    if (++hierarchy->processor_count == 2 && hierarchy->settings.automatic_coherence)
-        hierarchy_become_coherent(hierarchy);
+    if (++hierarchy->processor_count == 2 && hierarchy->settings.automatic_coherence &&
+        hierarchy_become_coherent(hierarchy) < 0)
+        return bt_fail(error, BT_MEMORY, "no memory for coherent caches");
     for (unsigned side = 0; side < CACHE_SIDES; side++) {
         processor->first[side] = cache_at(hierarchy, 0, id, (enum cache_side)side);
         if (!processor->first[side])
@@ -234,6 +239,7 @@ void hierarchy_free(struct hierarchy *hierarchy)
         for (unsigned processor = 0; processor < CACHE_PROCESSORS; processor++)
             for (unsigned side = 0; side < CACHE_SIDES; side++)
                 cache_free(hierarchy->caches[level][processor][side]);
+    agents_free(hierarchy);
     line_accesses_free(hierarchy->accesses);
     line_values_clear(&hierarchy->lines);
     free(hierarchy);
@@ -351,6 +357,7 @@ int hierarchy_put(struct hierarchy *hierarchy, const struct record *records, siz
         refer(hierarchy, record, kind);
     }
     hierarchy->counters.records += hierarchy->part == 0 ? count : 0;
+    agents_count_events(hierarchy);
     return out_of_memory(hierarchy, error);
 }
 

@@ -35,7 +35,8 @@ struct cache {
     enum cache_inclusion inclusion;
     uint32_t sub_block;
     bool agent;
-    bool plain;             /* this cache and all below are plain (fast.c) */
+    uint32_t joint_offset;  /* of an agent's ways in the joint sets */
+    bool plain;             /* this cache and all below are plain (plain_internal.h) */
     bool early_write_backs; /* writes back before a fill: above an inclusive level */
     bool always_fills;      /* even if a write covers the line: above an exclusive level, too */
     struct line_store lines;
@@ -56,8 +57,27 @@ struct processor {
     struct reference_origin origin; /* its last fetch */
 };
 
+/* The sets of agents, joined (agents.c). */
+struct joint_sets {
+    uint32_t *entries;    /* of all agents in set 0, of those in set 1, ... */
+    size_t words;         /* of a set */
+    uint16_t *word_agent; /* by word of a set: index of its agent */
+};
+
+/* Events of lines that are not yet counted: their lines are searched together, so that the
+ * processor overlaps the searches. An event is the address of the line, and what happened in its
+ * low bits. */
+enum line_event { LINE_INVALIDATION, LINE_INTERVENTION, LINE_UPGRADE, LINE_WRITE_BACK };
+
+#define LINE_EVENTS 1024u
+
+struct line_events {
+    unsigned count;
+    uint32_t events[LINE_EVENTS];
+};
+
 /* References that the fast path takes (fast.c). */
-enum hierarchy_shape { SHAPE_ANY, SHAPE_QUICK_HITS, SHAPE_AGENTS, SHAPE_PLAIN, SHAPE_PLAIN_DIRECT };
+enum hierarchy_shape { SHAPE_ANY, SHAPE_QUICK_HITS, SHAPE_AGENTS, SHAPE_PLAIN, SHAPE_NARROW };
 
 struct hierarchy {
     enum hierarchy_shape shape;
@@ -68,6 +88,8 @@ struct hierarchy {
     unsigned agent_level;
     struct cache *agents[CACHE_PROCESSORS * CACHE_SIDES];
     unsigned agent_count;
+    struct joint_sets joint;            /* with SHAPE_AGENTS */
+    struct line_events events;          /* the same */
     struct reference_origin origin;     /* of the references that are simulated now */
     const struct cache *writer;         /* agent of the processor that writes now, or NULL */
     uint32_t written;                   /* address of the line that it writes */
@@ -106,6 +128,9 @@ enum hierarchy_shape hierarchy_shape_of(const struct hierarchy_settings *setting
 
 /* Whether a cache and all caches below it are plain. */
 bool hierarchy_is_plain(const struct hierarchy_settings *settings, unsigned level, unsigned side);
+
+/* Whether it is, but for coherence, and its store can be narrow. */
+bool hierarchy_is_narrow(const struct hierarchy_settings *settings, unsigned level, unsigned side);
 
 /* A reference within one line of a plain cache, or to memory (NULL). */
 void cache_refer_plain(struct hierarchy *hierarchy, struct cache *cache, uint32_t address,
@@ -194,8 +219,8 @@ void coherence_uncached(struct hierarchy *hierarchy, unsigned processor,
 /* --- automatic.c --- */
 
 /* A second processor occurs: the private caches become agents of MESI, with the lines that they
- * have. */
-void hierarchy_become_coherent(struct hierarchy *hierarchy);
+ * have. 0, or -1 without memory. */
+int hierarchy_become_coherent(struct hierarchy *hierarchy);
 
 /* --- victim.c --- */
 
@@ -253,8 +278,9 @@ void hierarchy_classes(const struct hierarchy_settings *settings, unsigned *shif
 /* The level of the agents of a coherent hierarchy. */
 unsigned hierarchy_agent_level(const struct hierarchy_settings *settings);
 
-/* Makes a cache of that level an agent; agents are in ascending order of processors. */
-void hierarchy_add_agent(struct hierarchy *hierarchy, struct cache *cache);
+/* Makes a cache of that level an agent; agents are in ascending order of processors. 0, or -1
+ * without memory. */
+int hierarchy_add_agent(struct hierarchy *hierarchy, struct cache *cache);
 
 /* Counters of a line; hierarchy->no_line if memory is exhausted. */
 struct cache_line_counters *hierarchy_line(struct hierarchy *hierarchy, uint32_t address);

@@ -40,9 +40,26 @@ int line_store_make(struct line_store *store, const struct cache_settings *setti
     return 0;
 }
 
+int line_store_make_narrow(struct line_store *store, const struct cache_settings *settings)
+{
+    const size_t lines = (size_t)(settings->size / settings->line);
+    const uint32_t sets = (uint32_t)(lines / settings->ways);
+    *store = (struct line_store){.line_shift = power_log2(settings->line),
+                                 .set_mask = sets - 1,
+                                 .masked = true,
+                                 .set_index = set_index_make(sets, false),
+                                 .ways = settings->ways,
+                                 .policy = CACHE_LRU,
+                                 .narrow_stride = settings->ways};
+    store->narrow = calloc(lines, sizeof *store->narrow);
+    return store->narrow ? 0 : -1;
+}
+
 void line_store_clear(struct line_store *store)
 {
     free(store->entries);
+    if (!store->narrow_shared)
+        free(store->narrow);
     free(store->masks);
     replacement_free(store->replacement);
     line_index_free(store->index);
@@ -83,6 +100,11 @@ size_t line_store_use(struct line_store *store, size_t slot)
     size_t first = slot - slot % store->ways;
     if (slot == first)
         return slot;
+    if (store->narrow) {
+        narrow_raise(line_store_narrow_slot(store, first), store->ways, (uint32_t)(slot - first),
+                     *line_store_narrow_slot(store, slot));
+        return first;
+    }
     uint64_t entry = store->entries[slot];
     struct line_masks masks = store->masks
                                   ? store->masks[slot]
@@ -119,6 +141,13 @@ size_t line_store_allocate(struct line_store *store, uint32_t address, struct ca
 {
     uint32_t set = line_store_set(store, address);
     size_t slot;
+    if (store->narrow) {
+        slot = (size_t)set * store->ways;
+        *replaced = line_store_get(store, slot + store->ways - 1);
+        narrow_raise(line_store_narrow_set(store, set), store->ways, store->ways - 1,
+                     (uint32_t)(entry_of(store, address) >> 32) | NARROW_VALID);
+        return slot;
+    }
     if (store->index) {
         slot = choose_indexed(store, set);
         *replaced = line_store_get(store, slot);
@@ -144,7 +173,12 @@ size_t line_store_allocate(struct line_store *store, uint32_t address, struct ca
 void line_store_remove(struct line_store *store, size_t slot)
 {
     if (store->optimum)
-        optimum_lose(store->optimum, (uint32_t)(store->entries[slot] >> 32));
+        optimum_lose(store->optimum, (uint32_t)(line_store_entry(store, slot) >> 32));
+    if (store->narrow) {
+        const uint32_t way = (uint32_t)(slot % store->ways);
+        narrow_remove(line_store_narrow_slot(store, slot - way), store->ways, way);
+        return;
+    }
     if (store->index) {
         line_index_remove(store->index, slot, (uint32_t)(store->entries[slot] >> 32));
         line_index_emptied(store->index, slot);
@@ -172,7 +206,7 @@ size_t line_store_next(const struct line_store *store, uint32_t set, size_t slot
     if (slot == LINE_NONE)
         slot = first + store->ways;
     while (slot-- > first)
-        if (store->entries[slot] != 0)
+        if (line_store_entry(store, slot) != 0)
             return slot;
     return LINE_NONE;
 }

@@ -3,6 +3,7 @@
 
 #include "capture/exec/kernel/execute_probe.h"
 #include "capture/exec/kernel/process.h"
+#include "capture/program/exec_sender.h"
 #include "formats/base/printable.h"
 #include "formats/base/standard_streams.h"
 #include "formats/record/expression.h"
@@ -37,19 +38,24 @@ struct exec_inside {
     struct exec_lanes *lanes;
     const struct exec_orders *orders;
     struct exec_user user;
-    struct record_ring *rings[THREADS]; /* by thread; without `each` only the first */
-    bool filters;                       /* records may be left out */
-    struct expression *expression;      /* the filter; NULL: none */
-    uint64_t indices[THREADS];          /* by thread: number of records so far, kept or not */
-    uint64_t ticks[THREADS];            /* and their time */
-    uint32_t times[THREADS];            /* time of the records left out since the ring's last */
-    bool elsewhere[THREADS];            /* the thread's instruction is not selected */
-    bool gaps[THREADS];                 /* a gap precedes the thread's next record */
-    bool any[THREADS];                  /* the thread's ring has received records */
-    uint8_t events[THREADS];            /* by processor: enum record_event before its next fetch */
-    uint32_t names[THREADS];            /* by processor: number of the thread that has it */
-    uint32_t reused;                    /* number of threads whose processor was used before */
-    bool detached;                      /* records of this process are discarded */
+    struct exec_sender *senders[THREADS]; /* by thread; without `each` only the first */
+    struct exec_sender own[THREADS];      /* those of threads with a ring of their own */
+    bool filters;                         /* records may be left out */
+    bool has_regions;                     /* instructions decide what is captured */
+    struct expression *expression;        /* the filter; NULL: none */
+    uint64_t indices[THREADS];            /* by thread: number of records so far, kept or not */
+    uint64_t ticks[THREADS];              /* and their time */
+    uint32_t times[THREADS];              /* time of the records left out since the ring's last */
+    bool elsewhere[THREADS];              /* the thread's instruction is not selected */
+    bool has_events;                      /* records may have events */
+    bool gaps[THREADS];                   /* a gap precedes the thread's next record */
+    bool any[THREADS];                    /* the thread's ring has received records */
+    uint8_t events[THREADS]; /* by processor: enum record_event before its next fetch */
+    uint32_t names[THREADS]; /* by processor: number of the thread that has it */
+    uint64_t counted;        /* instructions in entries, at the last count */
+    uint64_t counted_before; /* those before a fork made this process */
+    uint32_t reused;         /* number of threads whose processor was used before */
+    bool detached;           /* records of this process are discarded */
     bool follows;
     int descriptor; /* of the lanes, inherited by followed programs; -1: none */
     char call[CALL_TEXT];
@@ -81,8 +87,7 @@ static bool is_wanted(struct exec_inside *inside, unsigned thread, const struct 
 }
 
 /* Gives the event of a processor to its first fetch. The records are of one processor. */
-static void put_event(struct exec_inside *inside, struct record_ring *ring, struct record *records,
-                      size_t count)
+static void put_event(struct exec_inside *inside, struct record *records, size_t count)
 {
     uint8_t *event = &inside->events[records[0].processor];
     size_t at = 0;
@@ -90,7 +95,8 @@ static void put_event(struct exec_inside *inside, struct record_ring *ring, stru
         at++;
     if (at == count)
         return;
-    record_ring_set_event(ring, &records[at], (enum record_event) * event);
+    records[at].attribute = (uint8_t)((records[at].attribute & ~ATTRIBUTE_EVENT) | *event);
+    inside->has_events = true;
     *event = EVENT_NONE;
 }
 
@@ -164,35 +170,124 @@ static int claim(struct exec_inside *inside)
     return lane;
 }
 
-/* The ring of a thread; threads without a free lane share the first thread's ring. */
-static struct record_ring *ring_of(struct exec_inside *inside, unsigned thread)
+/* Gives the thread a ring. */
+static void begin_ring(struct exec_inside *inside, unsigned thread, int lane)
 {
-    if (inside->rings[thread])
-        return inside->rings[thread];
+    inside->own[thread] = (struct exec_sender){.ring = exec_lanes_ring(inside->lanes, lane),
+                                               .taken = exec_lanes_taken,
+                                               .context = inside->lanes};
+    inside->senders[thread] = &inside->own[thread];
+}
+
+/* The sender of a thread; threads without a free lane share the first thread's ring. */
+static struct exec_sender *sender_of(struct exec_inside *inside, unsigned thread)
+{
+    if (inside->senders[thread])
+        return inside->senders[thread];
     inside->user.thread = inside->names[thread] ? inside->names[thread] : thread;
     int lane = claim(inside);
-    inside->rings[thread] = lane < 0 ? inside->rings[0] : exec_lanes_ring(inside->lanes, lane);
-    return inside->rings[thread];
+    if (lane < 0)
+        inside->senders[thread] = inside->senders[0];
+    else
+        begin_ring(inside, thread, lane);
+    return inside->senders[thread];
+}
+
+/* The marks of a thread's next record. */
+static struct exec_marks take_marks(struct exec_inside *inside, unsigned thread)
+{
+    const struct exec_marks marks = {.begins_part = inside->gaps[thread] && inside->any[thread],
+                                     .has_events = inside->has_events};
+    inside->gaps[thread] = false;
+    inside->any[thread] = true;
+    return marks;
 }
 
 static int put_thread(struct exec_inside *inside, unsigned thread, struct record *records,
                       size_t count)
 {
-    struct record_ring *ring = ring_of(inside, thread);
+    struct exec_sender *sender = sender_of(inside, thread);
     if (count > 0 && inside->events[records[0].processor] != EVENT_NONE)
-        put_event(inside, ring, records, count);
+        put_event(inside, records, count);
     if (inside->filters) {
         size_t kept = keep_wanted(inside, thread, records, count);
-        record_ring_add_filtered(ring, count - kept);
+        message_ring_add_filtered(sender->ring, count - kept);
         count = kept;
     }
     if (count == 0)
         return 0;
-    if (inside->gaps[thread] && inside->any[thread])
-        record_ring_begin_part(ring, records);
-    inside->gaps[thread] = false;
-    inside->any[thread] = true;
-    return record_ring_put(ring, records, count, exec_lanes_taken, inside->lanes);
+    const struct exec_marks marks = take_marks(inside, thread);
+    return exec_sender_records(sender, records, count, &marks);
+}
+
+/* Whether the executions have a record, and so a fetch. */
+static bool has_fetch(const struct code_cache *cache, const uint32_t *entries, size_t count)
+{
+    for (const struct block *block; count > 0; entries += block->slots, count -= block->slots) {
+        block = code_cache_block(cache, *entries);
+        if (block->instructions > 0)
+            return true;
+    }
+    return false;
+}
+
+static uint64_t count_instructions(const struct code_cache *cache, const uint32_t *entries,
+                                   size_t count)
+{
+    uint64_t instructions = 0;
+    for (size_t at = 0; at < count;) {
+        const struct block *block = code_cache_block(cache, entries[at]);
+        instructions += block->instructions;
+        at += block->slots;
+    }
+    return instructions;
+}
+
+/* Entries are expanded by the consumer, which also counts the instructions; see count(). */
+static int put_entries(struct exec_inside *inside, struct trace_expander *expander,
+                       const uint32_t *entries, size_t count)
+{
+    const unsigned thread = inside->orders->each ? expander->processor : 0;
+    if (inside->has_regions)
+        expander->instructions += count_instructions(expander->cache, entries, count);
+    if (!has_fetch(expander->cache, entries, count))
+        return 0;
+    struct exec_sender *sender = sender_of(inside, thread);
+    struct exec_marks marks = take_marks(inside, thread);
+    marks.event = inside->events[expander->processor];
+    inside->events[expander->processor] = EVENT_NONE;
+    return exec_sender_entries(sender, expander, entries, count, &marks);
+}
+
+/* The part of an execution is expanded here, because it is rare. */
+static int take(void *context, struct trace_expander *expander, const uint32_t *entries,
+                size_t count, const struct block *part, unsigned instructions)
+{
+    struct exec_inside *inside = context;
+    struct trace_expander own = *expander;
+    if (inside->detached)
+        return 0;
+    int result = count > 0 ? put_entries(inside, expander, entries, count) : 0;
+    if (!part || result < 0)
+        return result;
+    own.take = NULL;
+    own.instructions = expander->instructions;
+    result = trace_expand_part(&own, part, entries + count, instructions);
+    expander->instructions = own.instructions;
+    return result < 0 ? result : trace_expander_flush(&own);
+}
+
+/* The consumer counts: waits until it has taken all. Without regions and `each` the number is that
+ * of the process. */
+static uint64_t count(void *context)
+{
+    struct exec_inside *inside = context;
+    const struct exec_sender *sender = inside->senders[0];
+    if (!inside->detached && sender && sender == &inside->own[0] && !inside->orders->each) {
+        message_ring_settle(sender->ring, exec_lanes_taken, inside->lanes);
+        inside->counted = inside->counted_before + message_ring_counted(sender->ring);
+    }
+    return inside->counted;
 }
 
 /* A region opens for one thread, or (-1) for all. */
@@ -236,12 +331,13 @@ static void report_switches(const struct exec_inside *inside)
 static void end_thread(void *context, unsigned processor)
 {
     struct exec_inside *inside = context;
-    if (!inside->orders->each || inside->detached || !inside->rings[processor])
+    const struct exec_sender *sender = inside->senders[processor];
+    if (!inside->orders->each || inside->detached || !sender)
         return;
     report_switches(inside);
-    if (inside->rings[processor] != inside->rings[0])
-        exec_lanes_end(inside->lanes, inside->rings[processor]);
-    inside->rings[processor] = NULL;
+    if (sender != inside->senders[0])
+        exec_lanes_end(inside->lanes, sender->ring);
+    inside->senders[processor] = NULL;
     inside->any[processor] = inside->gaps[processor] = false;
     inside->times[processor] = 0;
 }
@@ -250,9 +346,9 @@ static void end_rings(struct exec_inside *inside)
 {
     report_switches(inside);
     for (unsigned i = 0; i < THREADS && !inside->detached; i++)
-        if (inside->rings[i])
-            record_ring_end(inside->rings[i]);
-    memset(inside->rings, 0, sizeof inside->rings);
+        if (inside->senders[i])
+            message_ring_end(inside->senders[i]->ring);
+    memset(inside->senders, 0, sizeof inside->senders);
 }
 
 /* Claims the lane of a new process. */
@@ -261,7 +357,8 @@ static void begin_process(struct exec_inside *inside)
     inside->user.alive = alive_process(getpid());
     inside->user.process = exec_lanes_count_process(inside->lanes);
     inside->user.thread = 0;
-    memset(inside->rings, 0, sizeof inside->rings);
+    memset(inside->senders, 0, sizeof inside->senders);
+    inside->counted_before = inside->counted;
     memset(inside->any, 0, sizeof inside->any);
     memset(inside->times, 0, sizeof inside->times);
     memset(inside->events, 0, sizeof inside->events);
@@ -270,7 +367,7 @@ static void begin_process(struct exec_inside *inside)
     int lane = claim(inside);
     inside->detached = lane < 0;
     if (lane >= 0) {
-        inside->rings[0] = exec_lanes_ring(inside->lanes, lane);
+        begin_ring(inside, 0, lane);
         inside->callbacks->process(inside->context, inside->user.process);
         return;
     }
@@ -459,6 +556,10 @@ static const struct process_operations following = {.put = put,
 static struct process_operations operations_of(const struct exec_inside *inside)
 {
     struct process_operations operations = inside->follows ? following : alone;
+    if (!inside->filters) /* records are filtered in this process */
+        operations.take = take;
+    if (!inside->filters && !inside->has_regions)
+        operations.count = count;
     if (inside->orders->debug & EXEC_DEBUG_BLOCKS)
         operations.translated = translated;
     if (inside->orders->debug & EXEC_DEBUG_SIGNALS)
@@ -520,6 +621,13 @@ static int parse_filter(struct exec_inside *inside, struct bt_error *error)
     return result < 0 ? result : expression_clock(inside->expression, 0, error);
 }
 
+/* Whether the number of instructions decides what is captured, or where. */
+static bool has_regions(const struct exec_orders *orders)
+{
+    return orders->from[0] || orders->until[0] || orders->skip || orders->limit || orders->on ||
+           orders->off || orders->repeats || orders->calls || orders->markers;
+}
+
 struct exec_inside *exec_inside_new(struct exec_lanes *lanes, int lane,
                                     const struct exec_program *program, struct bt_error *error)
 {
@@ -535,6 +643,7 @@ struct exec_inside *exec_inside_new(struct exec_lanes *lanes, int lane,
     inside->filters = inside->orders->code[0] || inside->orders->only_data ||
                       inside->orders->filter[0] ||
                       (inside->orders->only_fetch && inside->orders->repetitions);
+    inside->has_regions = has_regions(inside->orders);
     inside->callbacks = program->callbacks;
     inside->context = program->context;
     snprintf(inside->user.command, sizeof inside->user.command, "%s", program->command);
@@ -544,7 +653,7 @@ struct exec_inside *exec_inside_new(struct exec_lanes *lanes, int lane,
     }
     inside->user.alive = alive_process(getpid());
     if (lane >= 0)
-        inside->rings[0] = exec_lanes_ring(lanes, lane);
+        begin_ring(inside, 0, lane);
     return inside;
 }
 

@@ -84,7 +84,7 @@ static size_t round_up(size_t bytes)
 
 static size_t all_bytes(void)
 {
-    return round_up(sizeof(struct shared)) + EXEC_LANES * round_up(record_ring_bytes());
+    return round_up(sizeof(struct shared)) + EXEC_LANES * round_up(message_ring_bytes());
 }
 
 /* descriptor < 0: memory shared with children only. */
@@ -143,7 +143,7 @@ struct exec_lanes *exec_lanes_new(const struct exec_orders *orders, bool for_pro
     lanes->taker = alive_process(getpid());
     set_lock(lanes, TAKER, F_WRLCK);
     for (int i = 0; i < (int)EXEC_LANES; i++)
-        record_ring_at(exec_lanes_ring(lanes, i), &lanes->taker);
+        message_ring_at(exec_lanes_ring(lanes, i), &lanes->taker);
     return lanes;
 }
 
@@ -251,10 +251,10 @@ void exec_lanes_set_process(struct exec_lanes *lanes, int lane, pid_t process)
     lanes->shared->lanes[lane].user.alive = alive_process(process);
 }
 
-struct record_ring *exec_lanes_ring(struct exec_lanes *lanes, int lane)
+struct message_ring *exec_lanes_ring(struct exec_lanes *lanes, int lane)
 {
     uint8_t *first = (uint8_t *)lanes->shared + round_up(sizeof(struct shared));
-    return (struct record_ring *)(void *)(first + (size_t)lane * round_up(record_ring_bytes()));
+    return (struct message_ring *)(void *)(first + (size_t)lane * round_up(message_ring_bytes()));
 }
 
 bool exec_lanes_used(struct exec_lanes *lanes, int lane, struct exec_user *user)
@@ -271,17 +271,17 @@ bool exec_lanes_any_over(struct exec_lanes *lanes, uint32_t process)
     struct exec_user user;
     for (int lane = 0; lane < (int)EXEC_LANES; lane++)
         if (exec_lanes_used(lanes, lane, &user) &&
-            (record_ring_has_ended(exec_lanes_ring(lanes, lane)) ||
+            (message_ring_has_ended(exec_lanes_ring(lanes, lane)) ||
              (user.process != process && !exec_lanes_alive(lanes, lane, &user))))
             return true;
     return false;
 }
 
-void exec_lanes_end(struct exec_lanes *lanes, struct record_ring *ring)
+void exec_lanes_end(struct exec_lanes *lanes, struct message_ring *ring)
 {
     for (int lane = 0; lane < (int)EXEC_LANES; lane++)
         if (exec_lanes_ring(lanes, lane) == ring) {
-            record_ring_end(ring);
+            message_ring_end(ring);
             set_lock(lanes, (unsigned)lane, F_UNLCK);
         }
 }
@@ -291,7 +291,7 @@ void exec_lanes_end_process(struct exec_lanes *lanes, uint32_t process)
     struct exec_user user;
     for (int lane = 0; lane < (int)EXEC_LANES; lane++)
         if (exec_lanes_used(lanes, lane, &user) && user.process == process) {
-            record_ring_end(exec_lanes_ring(lanes, lane));
+            message_ring_end(exec_lanes_ring(lanes, lane));
             set_lock(lanes, (unsigned)lane, F_UNLCK);
         }
 }
@@ -312,6 +312,6 @@ uint64_t exec_lanes_switches(const struct exec_lanes *lanes, int lane)
 
 void exec_lanes_release(struct exec_lanes *lanes, int lane)
 {
-    record_ring_at(exec_lanes_ring(lanes, lane), &lanes->taker);
+    message_ring_at(exec_lanes_ring(lanes, lane), &lanes->taker);
     atomic_store(&lanes->shared->lanes[lane].state, FREE);
 }

@@ -1,12 +1,12 @@
 /*
- * Lanes carry records from the processes that execute programs (users) to the process that writes
- * captures (the taker). Each lane is a ring in shared memory, and belongs to one process, or with
- * `each` to one thread of it, while that runs.
+ * Lanes carry references from the processes that execute programs (users) to the process that
+ * writes captures (the taker). Each lane is a ring in shared memory, and belongs to one process, or
+ * with `each` to one thread of it, while that runs.
  */
 #ifndef CAPTURE_PROGRAM_EXEC_LANES_H
 #define CAPTURE_PROGRAM_EXEC_LANES_H
 
-#include "capture/program/record_ring.h"
+#include "capture/program/message_ring.h"
 
 #include <sys/types.h>
 
@@ -92,18 +92,18 @@ bool exec_lanes_any_over(struct exec_lanes *lanes, uint32_t process);
 /* For the taker: whether the user of a lane is alive. */
 bool exec_lanes_alive(const struct exec_lanes *lanes, int lane, const struct exec_user *user);
 
-/* For a user: whether the taker is alive. A record_ring_taken_function. */
+/* For a user: whether the taker is alive. A message_ring_taken_function. */
 bool exec_lanes_taken(const void *lanes);
 
 /* Sets the process of a lane's user. */
 void exec_lanes_set_process(struct exec_lanes *lanes, int lane, pid_t process);
-struct record_ring *exec_lanes_ring(struct exec_lanes *lanes, int lane);
+struct message_ring *exec_lanes_ring(struct exec_lanes *lanes, int lane);
 
 /* Whether the lane is in use; fills in its user. */
 bool exec_lanes_used(struct exec_lanes *lanes, int lane, struct exec_user *user);
 
 /* For a user: ends the lane of a ring; the taker releases it. */
-void exec_lanes_end(struct exec_lanes *lanes, struct record_ring *ring);
+void exec_lanes_end(struct exec_lanes *lanes, struct message_ring *ring);
 
 /* Ends all lanes of a process, by its number: another program replaces its program. */
 void exec_lanes_end_process(struct exec_lanes *lanes, uint32_t process);

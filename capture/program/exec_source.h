@@ -5,14 +5,14 @@
 #ifndef CAPTURE_PROGRAM_EXEC_SOURCE_H
 #define CAPTURE_PROGRAM_EXEC_SOURCE_H
 
-#include "capture/program/record_ring.h"
+#include "capture/program/message_ring.h"
 #include "formats/record/source.h"
 
 /*
  * The ring is owned by the caller and must outlive the source; closing the source closes the ring.
  * info is copied. NULL with *error: no memory.
  */
-struct source *exec_source_new(struct record_ring *ring, const struct capture_info *info,
+struct source *exec_source_new(struct message_ring *ring, const struct capture_info *info,
                                struct bt_error *error);
 
 #endif

@@ -150,7 +150,7 @@ void exec_outputs_end_process(struct exec_outputs *outputs, pid_t process)
     for (int lane = 0; lane < (int)EXEC_LANES; lane++)
         if (exec_lanes_used(outputs->lanes, lane, &user) && !user.held &&
             user.alive.number == process)
-            record_ring_end(exec_lanes_ring(outputs->lanes, lane));
+            message_ring_end(exec_lanes_ring(outputs->lanes, lane));
 }
 
 void exec_outputs_stop(struct exec_outputs *outputs)
@@ -166,7 +166,8 @@ static void begin_new(struct exec_outputs *outputs, int lane)
     if (exec_outputs_open(outputs, lane, &error) == 0)
         return;
     count_status(outputs, capture_report_failure(&outputs->report, &error));
-    record_ring_close(exec_lanes_ring(outputs->lanes, lane)); /* its process continues uncaptured */
+    message_ring_close(
+        exec_lanes_ring(outputs->lanes, lane)); /* its process continues uncaptured */
 }
 
 static void say_notes(struct exec_outputs *outputs)
@@ -188,14 +189,14 @@ bool exec_outputs_look(struct exec_outputs *outputs)
             !outputs->captures[lane] && outputs->users[lane].alive.number != user.alive.number;
         if (is_new)
             begin_new(outputs, lane);
-        struct record_ring *ring = exec_lanes_ring(outputs->lanes, lane);
+        struct message_ring *ring = exec_lanes_ring(outputs->lanes, lane);
         if (!exec_lanes_alive(outputs->lanes, lane, &user))
-            record_ring_end(ring);
+            message_ring_end(ring);
         if (outputs->captures[lane]) /* the first capture starts before its process exists */
             outputs->users[lane].alive = user.alive;
         if (outputs->captures[lane] && capture_wait(outputs->captures[lane], 0))
             conclude(outputs, lane);
-        if (!outputs->captures[lane] && record_ring_has_ended(ring))
+        if (!outputs->captures[lane] && message_ring_has_ended(ring))
             release(outputs, lane);
         any = any || outputs->captures[lane];
     }

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define CACHE_BYTES  ((size_t)64 << 20)
 #define BUFFER_BYTES ((size_t)256 << 10) /* fits in the L2 cache */
 #define VALUES_BYTES ((size_t)CODE_CACHE_SLOTS * 4)
 
@@ -78,7 +77,7 @@ struct executor *executor_new(const struct executor_settings *settings, struct b
     }
     executor->settings = *settings;
     if (settings->cache_bytes == 0)
-        executor->settings.cache_bytes = CACHE_BYTES;
+        executor->settings.cache_bytes = EXECUTOR_CACHE_BYTES;
     if (settings->buffer_bytes == 0)
         executor->settings.buffer_bytes = BUFFER_BYTES;
     if (settings->trace == EXEC_TRACE_VALUES && executor->settings.buffer_bytes < VALUES_BYTES)

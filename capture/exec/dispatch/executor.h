@@ -16,6 +16,10 @@ struct executor;
  * instructions, sometimes on a signal stack of 1 MiB. */
 typedef int executor_put_function(void *context, struct record *records, size_t count);
 
+/* The number of instructions of all complete executions that take() has received, if it does not
+ * add them to expander->instructions. Without limits only: executor_limit(). */
+typedef uint64_t executor_count_function(void *context);
+
 /* Handles a fault of a memory access (access: PROT_READ, PROT_WRITE or PROT_EXEC). True: the cause
  * is removed, and the access is retried. Called on the signal stack; may call
  * executor_invalidate(). */
@@ -40,17 +44,22 @@ struct executor_operations {
     exec_readable_function *readable;
     exec_unseen_function *unseen; /* NULL: executor_invalidate() is called whenever code changes */
     executor_put_function *put;   /* may be NULL without a trace */
-    trace_take_function *take;    /* called instead of put(); NULL: put() */
+    trace_take_function *take;    /* called instead of put(), which then receives only fetches of
+                                     instructions that faulted, if it is there; NULL: put() */
+    executor_count_function *count;           /* NULL: take() counts instructions */
     executor_fix_fault_function *fix_fault;   /* NULL: no fault is fixed */
     executor_note_function *note;             /* NULL: such signals have their default action */
     executor_translated_function *translated; /* NULL: translations are not reported */
 };
 
+/* Default of cache_bytes. */
+#define EXECUTOR_CACHE_BYTES ((size_t)64 << 20)
+
 struct executor_settings {
     enum exec_trace trace;
-    bool stepping;       /* stops after each branch: executor_set_stepping() */
-    size_t cache_bytes;  /* of code; 0: 64 MiB. Metadata and tables included, up to 5.5 times
-                            as much and 2 MiB: code_cache_new(), trace_code_new() */
+    bool stepping;      /* stops after each branch: executor_set_stepping() */
+    size_t cache_bytes; /* of code; 0: EXECUTOR_CACHE_BYTES. Metadata and tables included, up to 5.5
+                           times as much and 2 MiB: code_cache_new(), trace_code_new() */
     size_t buffer_bytes; /* of the trace, a multiple of 4096; 0: 256 KiB; with values 16 KiB at
                             least, the entries of any block */
     bool keeps;          /* keeps translated code when the trace changes: executor_set_trace() */

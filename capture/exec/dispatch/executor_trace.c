@@ -143,7 +143,7 @@ int executor_flush(struct executor *executor)
 void executor_put_fault(struct executor *executor, uint64_t address, uint8_t size)
 {
     struct trace_expander *expander = &executor->expander;
-    if (!has_entries(executor) || expander->take || executor->fault_recorded)
+    if (!has_entries(executor) || !expander->put || executor->fault_recorded)
         return;
     expander->records[expander->count++] = (struct record){.address = (uint32_t)address,
                                                            .type = REQUEST_FETCH,
@@ -224,5 +224,7 @@ uint64_t executor_instructions(struct executor *executor)
 {
     if (executor->counts_limits)
         return executor->ran;
-    return executor->expander.instructions;
+    const struct executor_operations *operations = executor->settings.operations;
+    const uint64_t counted = operations->count ? operations->count(executor->settings.context) : 0;
+    return executor->expander.instructions + counted;
 }

@@ -78,6 +78,12 @@ static int take(void *context, struct trace_expander *expander, const uint32_t *
                                      instructions);
 }
 
+static uint64_t count_taken(void *context)
+{
+    const struct process *process = context;
+    return process->operations->count(process->settings.context);
+}
+
 static unsigned current_processor(const struct process *process)
 {
     return process->threads ? process_thread_self(process)->processor : 0;
@@ -174,6 +180,7 @@ static int make_parts(struct process *process, const struct initial_stack *start
         .unseen = is_shared,
         .put = process->operations->put ? put : NULL,
         .take = process->operations->take ? take : NULL,
+        .count = process->operations->count ? count_taken : NULL,
         .fix_fault = fix_fault,
         .note = signals_note,
         .translated = process->operations->translated ? report_translated : NULL};
@@ -371,6 +378,20 @@ static int do_system_call(struct process *process, struct system_call *call, str
     return finish_call(process, call, system_call_do(process->calls, call), error);
 }
 
+/* Updates the modules after a call. With `count` the number of instructions takes time to find out.
+ */
+static void note_modules(struct process *process, const struct system_call *call)
+{
+    const bool may =
+        modules_may_change(process->modules, call->number, call->arguments, call->result);
+    if (may || !process->operations->count)
+        modules_set_time(process->modules, process_instructions(process));
+    if (!may)
+        return;
+    modules_refresh(process->modules);
+    report_loaded(process);
+}
+
 static int system_call(struct process *process, struct bt_error *error)
 {
     struct exec_thread *thread = process->thread;
@@ -397,9 +418,7 @@ static int system_call(struct process *process, struct bt_error *error)
     int result = do_system_call(process, &call, error);
     if (may_return)
         report_call(process, &call, true);
-    modules_set_time(process->modules, process_instructions(process));
-    if (modules_note_call(process->modules, call.number, call.arguments, call.result))
-        report_loaded(process);
+    note_modules(process, &call);
     thread->fs_base = call.fs_base;
     if (call.result == EXEC_SYSTEM_CALL_AGAIN)
         restart_call(process, call.number);

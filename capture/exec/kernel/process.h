@@ -84,6 +84,9 @@ struct process_operations {
     /* Receives trace entries instead of records: trace_expand.h. NULL: put() receives records. */
     trace_take_function *take;
 
+    /* executor_count_function (executor.h). NULL: take() counts instructions. */
+    executor_count_function *count;
+
     /* The next record does not follow the previous one: of one processor, or (-1) of any. */
     void (*gap)(void *context, int processor);
 

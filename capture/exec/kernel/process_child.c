@@ -112,6 +112,7 @@ static int64_t fork_child(struct process *process, const struct process_clone *a
 {
     struct kernel_clone_results results;
     executor_flush(process->executor);
+    (void)executor_instructions(process->executor); /* the child counts on from here */
     int64_t child = fork_somehow(process, arguments, &results);
     if (child != 0) {
         if (child > 0)

@@ -274,36 +274,30 @@ static bool is_touched(const struct modules *modules, uint64_t start, uint64_t s
     return false;
 }
 
-static bool may_change(const struct modules *modules, uint64_t number, const uint64_t arguments[6],
-                       int64_t result)
+static bool changes(const struct modules *modules, uint64_t number, const uint64_t arguments[6],
+                    int64_t result)
 {
-    if (result < 0)
-        return false;
     switch (number) {
     case SYS_mmap:
         return ((arguments[2] & PROT_EXEC) && !(arguments[3] & MAP_ANONYMOUS)) ||
                is_touched(modules, (uint64_t)result, arguments[1]);
     case SYS_munmap:
         return is_touched(modules, arguments[0], arguments[1]);
-    case SYS_mremap:
+    default:
         return is_touched(modules, arguments[0], arguments[1]) ||
                is_touched(modules, (uint64_t)result, arguments[2]);
-    default:
-        return false;
     }
 }
 
-bool modules_note_call(struct modules *modules, uint64_t number, const uint64_t arguments[6],
-                       int64_t result)
+bool modules_may_change(struct modules *modules, uint64_t number, const uint64_t arguments[6],
+                        int64_t result)
 {
-    if (number != SYS_mmap && number != SYS_munmap && number != SYS_mremap)
+    if (result < 0 || (number != SYS_mmap && number != SYS_munmap && number != SYS_mremap))
         return false;
     pthread_mutex_lock(&modules->mutex);
-    bool changes = may_change(modules, number, arguments, result);
-    if (changes)
-        look(modules);
+    bool may = changes(modules, number, arguments, result);
     pthread_mutex_unlock(&modules->mutex);
-    return changes;
+    return may;
 }
 
 /* --- output ----------------------------------------------------------------------------------- */

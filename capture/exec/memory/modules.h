@@ -44,10 +44,10 @@ void modules_set_time(struct modules *modules, uint64_t instructions);
 /* Updates the list from the current mappings. */
 void modules_refresh(struct modules *modules);
 
-/* The same after a system call of the program, if that call may have changed the list; result is
- * the result of the call. Returns whether it updated the list. */
-bool modules_note_call(struct modules *modules, uint64_t number, const uint64_t arguments[6],
-                       int64_t result);
+/* Whether a system call of the program may have changed the list; result is the result of the call.
+ */
+bool modules_may_change(struct modules *modules, uint64_t number, const uint64_t arguments[6],
+                        int64_t result);
 
 /* The number of modules so far, and one of them, in the order of their mapping. Pointers stay
  * valid. A file that is mapped again at the same address is the same module. */

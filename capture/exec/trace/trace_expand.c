@@ -51,20 +51,44 @@ static int expand_part(struct trace_expander *expander, const struct block *bloc
     return 0;
 }
 
-/* Expands the records and specials before the given ones. */
+/* Whether there is room for the next records, a special with them. */
+static bool has_room(const struct trace_expander *expander, unsigned records)
+{
+    return expander->capacity - expander->count >= records + TRACE_SPECIAL_RECORDS;
+}
+
+/* Stops at a special, which is not begun. */
+static int pause_at(struct trace_expander *expander, unsigned special)
+{
+    expander->pause = (struct trace_pause){.on = true, .special = special};
+    return TRACE_PAUSED;
+}
+
+/* Expands the records and specials before the given ones; from the pause on, if there is one. */
 static int expand(struct trace_expander *expander, const struct block *block,
                   const uint32_t *entries, unsigned records, unsigned specials)
 {
-    unsigned at = 0;
+    unsigned from = expander->pause.special;
+    unsigned at = from > 0 ? block->specials[from - 1].record : 0;
     int result = 0;
-    for (unsigned i = 0; i < specials && result == 0; i++) {
+    for (unsigned i = from; i < specials && result == 0; i++) {
         const struct special *special = &block->specials[i];
-        result = expand_part(expander, block, entries, at, special->record);
+        if (expander->pause.repetition == 0) {
+            if (expander->pauses && !has_room(expander, special->record - at))
+                return pause_at(expander, i);
+            result = expand_part(expander, block, entries, at, special->record);
+        }
         at = special->record;
         if (result == 0)
             result = trace_special(expander, special, entries);
+        if (result == TRACE_PAUSED)
+            expander->pause.special = i;
     }
-    return result == 0 ? expand_part(expander, block, entries, at, records) : result;
+    if (result != 0)
+        return result;
+    if (expander->pauses && !has_room(expander, records - at))
+        return pause_at(expander, specials);
+    return expand_part(expander, block, entries, at, records);
 }
 
 /* Expands one execution of a block. */
@@ -115,6 +139,30 @@ int trace_expand(struct trace_expander *expander, const uint32_t *entries, size_
         }
     }
     return result;
+}
+
+size_t trace_expand_some(struct trace_expander *expander, const uint32_t *entries, size_t count)
+{
+    const uint32_t *begin = entries, *end = entries + count;
+    int result = 0;
+    expander->pauses = true;
+    while (entries < end && result == 0) {
+        if (expander->code && !expander->pause.on)
+            entries = run_code(expander, entries, end);
+        if (entries == end || expander->capacity - expander->count < TRACE_EXPAND_RECORDS_MIN)
+            break;
+        const struct block *block = code_cache_block(expander->cache, *entries);
+        if (expander->pause.on)
+            result = expand(expander, block, entries, block->record_count, block->special_count);
+        else
+            result = expand_block(expander, entries, block);
+        if (result == 0) {
+            expander->pause = (struct trace_pause){.on = false};
+            entries += block->slots;
+        }
+    }
+    expander->pauses = false;
+    return (size_t)(entries - begin);
 }
 
 int trace_expand_part(struct trace_expander *expander, const struct block *block,

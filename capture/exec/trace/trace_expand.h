@@ -46,6 +46,15 @@ struct trace_expander {
 
     trace_take_function *take; /* NULL: entries are expanded, and records put */
 
+    /* Position within an execution, for trace_expand_some(); zero: at its begin. */
+    struct trace_pause {
+        bool on;
+        unsigned special;    /* the next special; the records before it are expanded if */
+        uint32_t repetition; /* this is its next repetition; 0: they are not */
+        struct record fetch; /* of the repeated instruction */
+    } pause;
+    bool pauses; /* within trace_expand_some() */
+
     /* XSAVE's state components: size, offset in the standard form, alignment in the compact one */
     struct {
         uint32_t size, offset;
@@ -76,6 +85,16 @@ void trace_expander_init(struct trace_expander *expander);
 
 /* Expands `count` entries, which are complete executions of blocks. */
 int trace_expand(struct trace_expander *expander, const uint32_t *entries, size_t count);
+
+/*
+ * Expands entries as trace_expand() does, but never calls put() nor take(): stops when `records` is
+ * nearly full, possibly within an execution. Returns the number of entries of the executions that
+ * are complete; the next call continues with the entries after them. The capacity must be at least
+ * TRACE_EXPAND_SOME_MIN, and fs_base and processor must stay the same up to the end of an
+ * execution.
+ */
+#define TRACE_EXPAND_SOME_MIN 3072u
+size_t trace_expand_some(struct trace_expander *expander, const uint32_t *entries, size_t count);
 
 /* Expands the first instructions of a block, executed before a fault. */
 int trace_expand_part(struct trace_expander *expander, const struct block *block,

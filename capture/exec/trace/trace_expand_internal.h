@@ -4,6 +4,12 @@
 
 #include "capture/exec/trace/trace_expand.h"
 
+/* A special expands to fewer records than this, unless it is repeated. */
+#define TRACE_SPECIAL_RECORDS 512u
+
+/* Result of trace_special(): `pause` of the expander says where the rest begins. */
+#define TRACE_PAUSED 1
+
 /* Appends one record, and flushes the batch when it is full. 0 or the consumer's code. */
 int trace_expander_add(struct trace_expander *expander, uint32_t address, bool write,
                        unsigned size);

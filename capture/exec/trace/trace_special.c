@@ -3,7 +3,9 @@
 #include <cpuid.h>
 #include <string.h>
 
-#define CHUNK        64u
+#define CHUNK              64u
+#define REPETITION_RECORDS 3u /* of a repetition, at most */
+
 #define XSAVE_LEGACY 512u
 #define XSAVE_HEADER 64u
 
@@ -169,15 +171,22 @@ static int add_repeated(struct trace_expander *expander, const struct special *s
     const uint32_t *after = entries + 1 + special->accesses;
     uint32_t times = entries[0] - after[0];
     int32_t moved = (int32_t)(after[1] - entries[1]);
-    struct record fetch = {.time = 0};
+    struct trace_pause *pause = &expander->pause;
+    const uint32_t begun = pause->repetition;
     int result = 0;
-    if (expander->repetitions) {
-        fetch = expander->records[expander->count - 1];
-        fetch.time = 0;
+    if (expander->repetitions && begun == 0) {
+        pause->fetch = expander->records[expander->count - 1];
+        pause->fetch.time = 0;
     }
-    for (uint32_t i = 0; i < times && result == 0; i++) {
+    pause->repetition = 0;
+    for (uint32_t i = begun; i < times && result == 0; i++) {
+        if (expander->pauses && expander->capacity - expander->count < REPETITION_RECORDS) {
+            pause->on = true;
+            pause->repetition = i;
+            return TRACE_PAUSED;
+        }
         if (i > 0 && expander->repetitions)
-            result = add_fetch(expander, &fetch);
+            result = add_fetch(expander, &pause->fetch);
         for (unsigned a = 0; a < special->accesses && result == 0; a++) {
             const struct decode_access *access = &special->access[a];
             uint32_t step = i * access->size;

@@ -1,9 +1,12 @@
 /* Records from one process to another, and as requests of a bus. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#include "capture/exec/trace/trace_compile.h"
 #include "capture/program/bus_source.h"
+#include "capture/program/exec_sender.h"
 #include "capture/program/exec_source.h"
 #include "tests/suites.h"
 #include "tests/support/random.h"
+#include "tests/support/trace_blocks.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -15,17 +18,25 @@
 #define RECORDS 1000000u
 
 /* A ring that this process reads, shared with its children. */
-static struct record_ring *new_ring(void)
+static struct message_ring *new_ring(void)
 {
     const struct alive taker = alive_process(getpid());
     void *memory =
-        mmap(NULL, record_ring_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    return memory == MAP_FAILED ? NULL : record_ring_at(memory, &taker);
+        mmap(NULL, message_ring_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? NULL : message_ring_at(memory, &taker);
 }
 
-static void free_ring(struct record_ring *ring)
+static void free_ring(struct message_ring *ring)
 {
-    munmap(ring, record_ring_bytes());
+    munmap(ring, message_ring_bytes());
+}
+
+static int put(struct message_ring *ring, const struct record *records, size_t count,
+               bool begins_part)
+{
+    struct exec_sender sender = {.ring = ring};
+    const struct exec_marks marks = {.begins_part = begins_part};
+    return exec_sender_records(&sender, records, count, &marks);
 }
 
 static struct record record_of(uint64_t *random)
@@ -41,7 +52,7 @@ static struct record record_of(uint64_t *random)
 }
 
 /* In a child: puts all records, in pieces of all lengths; then an end, if requested. */
-static pid_t put_all(struct record_ring *ring, bool end)
+static pid_t put_all(struct message_ring *ring, bool end)
 {
     pid_t child = fork();
     if (child != 0)
@@ -54,11 +65,11 @@ static pid_t put_all(struct record_ring *ring, bool end)
         count = count < RECORDS - done ? count : RECORDS - done;
         for (size_t i = 0; i < count; i++)
             records[i] = record_of(&random);
-        if (record_ring_put(ring, records, count, NULL, NULL) != 0)
+        if (put(ring, records, count, false) != 0)
             _exit(1);
     }
     if (end)
-        record_ring_end(ring);
+        message_ring_end(ring);
     _exit(0);
 }
 
@@ -69,7 +80,7 @@ static int end_of(pid_t child)
     return status;
 }
 
-static struct source *source_of(struct record_ring *ring)
+static struct source *source_of(struct message_ring *ring)
 {
     static const struct capture_info info = {.bus = CAPTURE_BUS_PROGRAM};
     return exec_source_new(ring, &info, NULL);
@@ -105,7 +116,7 @@ static void test_all_come(void)
 {
     struct record *records = malloc((RECORDS + 1) * sizeof *records);
     for (size_t capacity = 1000; capacity <= 1000000; capacity *= 10) {
-        struct record_ring *ring = new_ring();
+        struct message_ring *ring = new_ring();
         pid_t child = put_all(ring, true);
         struct source *source = source_of(ring);
         uint64_t random = 1;
@@ -126,41 +137,43 @@ static void test_all_come(void)
 /* A saturated time is the first of its batch, because its true length is unknown. */
 static void test_saturated(void)
 {
-    struct record_ring *ring = new_ring();
+    struct message_ring *ring = new_ring();
+    struct source *source = source_of(ring);
     struct record records[7] = {{.time = UINT32_MAX}, {.time = 1}, {.time = UINT32_MAX},
                                 {.time = UINT32_MAX}, {.time = 2}, {.time = 3},
                                 {.time = UINT32_MAX}};
     const size_t expected[] = {2, 1, 3, 1};
     struct record taken[8];
-    size_t count;
-    CU_ASSERT_EQUAL(record_ring_put(ring, records, 7, NULL, NULL), 0);
-    record_ring_end(ring);
+    CU_ASSERT_EQUAL(put(ring, records, 7, false), 0);
+    message_ring_end(ring);
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
-        CU_ASSERT_TRUE(record_ring_take(ring, taken, 8, -1, &count));
-        CU_ASSERT_EQUAL(count, expected[i]);
+        struct batch batch = {.records = taken, .capacity = 8};
+        CU_ASSERT_EQUAL(source_next(source, &batch, -1, NULL), 1);
+        CU_ASSERT_EQUAL(batch.count, expected[i]);
+        CU_ASSERT(!batch.gap.chosen && !batch.events && batch.parts == 0);
     }
-    CU_ASSERT_FALSE(record_ring_take(ring, taken, 8, -1, &count));
-    CU_ASSERT_FALSE(record_ring_has_parts(ring));
+    struct batch rest = {.records = taken, .capacity = 8};
+    CU_ASSERT_EQUAL(source_next(source, &rest, -1, NULL), 0);
+    source_close(source);
     free_ring(ring);
 }
 
 /* A gap is reported with the record after it: a batch's first one, or a marked one. */
 static void test_gap(void)
 {
-    struct record_ring *ring = new_ring();
+    struct message_ring *ring = new_ring();
     const struct capture_info info = {.clock_hz = 0};
     struct record records[3] = {{.attribute = 3, .time = 1}, {.attribute = 3, .time = 1}}, taken[8];
     struct batch batch = {.records = taken, .capacity = 2};
     struct source *source = exec_source_new(ring, &info, NULL);
     records[2] = records[1];
-    CU_ASSERT_EQUAL(record_ring_put(ring, records, 2, NULL, NULL), 0);
+    CU_ASSERT_EQUAL(put(ring, records, 2, false), 0);
     CU_ASSERT_EQUAL(source_next(source, &batch, -1, NULL), 1);
     CU_ASSERT(batch.count == 2 && !batch.gap.chosen && batch.parts == 0);
-    record_ring_begin_part(ring, records);
     for (unsigned i = 0; i < 2; i++)
-        CU_ASSERT_EQUAL(record_ring_put(ring, records, 3, NULL, NULL), 0);
-    record_ring_put(ring, records, 1, NULL, NULL);
-    record_ring_end(ring);
+        CU_ASSERT_EQUAL(put(ring, records, 3, true), 0);
+    put(ring, records, 1, true);
+    message_ring_end(ring);
     batch.capacity = 6;
     CU_ASSERT_EQUAL(source_next(source, &batch, -1, NULL), 1);
     CU_ASSERT_EQUAL(batch.count, 6);
@@ -176,34 +189,42 @@ static void test_gap(void)
     free_ring(ring);
 }
 
+/* Takes one message. False: the ring has ended. */
+static bool take_message(struct message_ring *ring)
+{
+    size_t bytes;
+    if (!message_ring_wait(ring, -1))
+        return false;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(message_ring_front(ring, &bytes));
+    CU_ASSERT_TRUE(bytes > sizeof(struct exec_message));
+    message_ring_drop(ring);
+    return true;
+}
+
 /* The producer is killed; the consumer receives everything before. */
 static void test_killed(void)
 {
-    struct record_ring *ring = new_ring();
-    struct record records[64];
-    size_t count = 0, all = 0;
+    struct message_ring *ring = new_ring();
+    struct record *records = malloc((RECORDS + 1) * sizeof *records);
     pid_t child = put_all(ring, false);
-    CU_ASSERT_TRUE(record_ring_take(ring, records, 64, -1, &count));
-    CU_ASSERT_TRUE(count > 0);
+    CU_ASSERT_TRUE(take_message(ring));
     kill(child, SIGKILL);
     end_of(child);
-    record_ring_end(ring);
-    while (record_ring_take(ring, records, 64, -1, &count))
-        all += count;
-    CU_ASSERT_EQUAL(count, 0);
-    CU_ASSERT_TRUE(all < RECORDS);
+    message_ring_end(ring);
+    struct source *source = source_of(ring);
+    CU_ASSERT_TRUE(take_all(source, records, RECORDS, 1000) < RECORDS);
+    source_close(source);
+    free(records);
     free_ring(ring);
 }
 
 /* The consumer closes the ring: the producer receives BT_CLOSED and does not wait for room. */
 static void test_closed(void)
 {
-    struct record_ring *ring = new_ring();
-    struct record record;
-    size_t count;
+    struct message_ring *ring = new_ring();
     pid_t child = put_all(ring, true);
-    record_ring_take(ring, &record, 1, -1, &count);
-    record_ring_close(ring);
+    CU_ASSERT_TRUE(take_message(ring));
+    message_ring_close(ring);
     CU_ASSERT_EQUAL(WEXITSTATUS(end_of(child)), 1);
     free_ring(ring);
 }
@@ -232,7 +253,7 @@ static void test_taker_killed(void)
 /* The pieces of each record add up to the record. */
 static void test_bus(void)
 {
-    struct record_ring *ring = new_ring();
+    struct message_ring *ring = new_ring();
     size_t room = RECORDS * 11u;
     struct record *pieces = malloc(room * sizeof *pieces);
     pid_t child = put_all(ring, true);
@@ -264,6 +285,230 @@ static void test_bus(void)
     free_ring(ring);
 }
 
+/* --- entries -----------------------------------------------------------------------------------
+ */
+
+#define BLOCKS     40u
+#define EXECUTIONS 6000u
+#define PIECES     40u
+#define ROOM       3000000u
+#define SLOTS      TRACE_BLOCKS_SLOTS
+
+/* What a program's process puts, the same for each seed: pieces of entries of several processors,
+ * some with marks; now and then the code cache is flushed. */
+struct play {
+    struct code_cache *cache;
+    struct block *blocks;
+    uint32_t *entries;
+    uint64_t state;
+    struct trace_expander expander;
+    size_t count;
+    struct exec_marks marks;
+};
+
+static void begin_play(struct play *play, uint64_t seed)
+{
+    *play = (struct play){.cache = code_cache_new(1 << 20, NULL),
+                          .blocks = calloc(BLOCKS, sizeof *play->blocks),
+                          .entries = malloc(sizeof(uint32_t) * EXECUTIONS * SLOTS),
+                          .state = seed};
+    play->expander.cache = play->cache;
+    play->expander.repetitions = seed % 2;
+    trace_blocks_make(play->blocks, BLOCKS, play->cache, &play->state);
+}
+
+static void end_play(struct play *play)
+{
+    free(play->blocks);
+    free(play->entries);
+    code_cache_free(play->cache);
+}
+
+static void next_piece(struct play *play)
+{
+    static const uint8_t events[] = {EVENT_NONE, EVENT_NONE, EVENT_SIGNAL, EVENT_THREAD};
+    uint64_t bits = random_next(&play->state);
+    unsigned executions = (unsigned)(bits % (bits >> 60 == 0 ? 2000 : 40) + 1);
+    if ((bits >> 56) % 8 == 0) {
+        code_cache_flush(play->cache);
+        trace_blocks_make(play->blocks, BLOCKS, play->cache, &play->state);
+    }
+    trace_blocks_execute(play->entries, executions, BLOCKS, (bits >> 52) % 16 == 0 ? 9000 : 9,
+                         &play->state);
+    play->count = (size_t)executions * SLOTS;
+    play->expander.processor = bits >> 20 & 3;
+    play->expander.fs_base = random_next(&play->state);
+    play->marks =
+        (struct exec_marks){.begins_part = bits >> 30 & 1, .event = events[bits >> 32 & 3]};
+}
+
+struct output {
+    struct record *records;
+    size_t count;
+};
+
+static int keep(void *context, struct record *records, size_t count)
+{
+    struct output *output = context;
+    if (output->count + count > ROOM)
+        return -1;
+    memcpy(output->records + output->count, records, count * sizeof *records);
+    output->count += count;
+    return 0;
+}
+
+/* The records that the pieces stand for. */
+static void expand_play(uint64_t seed, struct output *output)
+{
+    struct play play;
+    begin_play(&play, seed);
+    play.expander.capacity = 5000;
+    play.expander.records = malloc(5100 * sizeof(struct record));
+    play.expander.put = keep;
+    play.expander.context = output;
+    for (unsigned i = 0; i < PIECES; i++) {
+        next_piece(&play);
+        struct record *first = output->records + output->count;
+        CU_ASSERT_EQUAL_FATAL(trace_expand(&play.expander, play.entries, play.count), 0);
+        CU_ASSERT_EQUAL_FATAL(trace_expander_flush(&play.expander), 0);
+        first->attribute |= play.marks.event | (play.marks.begins_part ? ATTRIBUTE_PART : 0);
+    }
+    free(play.expander.records);
+    end_play(&play);
+}
+
+static pid_t put_play(struct message_ring *ring, uint64_t seed)
+{
+    struct exec_sender sender = {.ring = ring};
+    struct play play;
+    pid_t child = fork();
+    if (child != 0)
+        return child;
+    begin_play(&play, seed);
+    sender.flushes = code_cache_flushes(play.cache);
+    for (unsigned i = 0; i < PIECES; i++) {
+        next_piece(&play);
+        if (exec_sender_entries(&sender, &play.expander, play.entries, play.count, &play.marks) !=
+            0)
+            _exit(1);
+    }
+    message_ring_end(ring);
+    _exit(0);
+}
+
+/* The marks of a batch as they are in records. */
+static void unmark(struct batch *batch)
+{
+    if (batch->gap.chosen)
+        batch->records[0].attribute |= ATTRIBUTE_PART;
+}
+
+static void compare_play(uint64_t seed, struct output *expected, struct record *taken)
+{
+    struct message_ring *ring = new_ring();
+    struct source *source = source_of(ring);
+    pid_t child = put_play(ring, seed);
+    uint64_t state = seed, tick = 0;
+    size_t count = 0;
+    int result;
+    expected->count = 0;
+    expand_play(seed, expected);
+    do {
+        size_t capacity = random_next(&state) % (seed % 2 ? 20000 : 3000) + 1;
+        struct batch batch = {.records = taken + count,
+                              .capacity = capacity < ROOM - count ? capacity : ROOM - count};
+        result = source_next(source, &batch, seed % 3 ? -1 : 10, NULL);
+        if (result != 1)
+            continue;
+        CU_ASSERT(batch.count <= batch.capacity && batch.first_index == count);
+        CU_ASSERT_EQUAL(batch.first_tick, tick + batch.records[0].time);
+        tick += records_time(batch.records, batch.count);
+        CU_ASSERT_EQUAL_FATAL(batch.last_tick, tick);
+        unmark(&batch);
+        count += batch.count;
+    } while (result == 1 || result == BT_TIMEOUT);
+    CU_ASSERT_EQUAL(result, 0);
+    CU_ASSERT_EQUAL_FATAL(count, expected->count);
+    CU_ASSERT_EQUAL(memcmp(taken, expected->records, count * sizeof *taken), 0);
+    CU_ASSERT_EQUAL(end_of(child), 0);
+    source_close(source);
+    free_ring(ring);
+}
+
+/* Entries become the records that their expansion in the program's process gives. */
+static void test_entries(void)
+{
+    struct output expected = {malloc(ROOM * sizeof(struct record)), 0};
+    struct record *taken = malloc(ROOM * sizeof *taken);
+    for (uint64_t seed = 1; seed <= 24; seed++)
+        compare_play(seed, &expected, taken);
+    free(expected.records);
+    free(taken);
+}
+
+/* The number of instructions is exact once the consumer has taken all. */
+static void test_settled(void)
+{
+    struct message_ring *ring = new_ring();
+    struct exec_sender sender = {.ring = ring};
+    struct play play;
+    pid_t child = fork();
+    if (child == 0) {
+        static struct record records[5000];
+        struct source *source = source_of(ring);
+        struct batch batch = {.records = records, .capacity = 5000};
+        while (source_next(source, &batch, 50, NULL) != 0)
+            continue;
+        _exit(0);
+    }
+    begin_play(&play, 5);
+    sender.flushes = code_cache_flushes(play.cache);
+    uint64_t expected = 0;
+    for (unsigned i = 0; i < PIECES; i++) {
+        next_piece(&play);
+        CU_ASSERT_EQUAL(
+            exec_sender_entries(&sender, &play.expander, play.entries, play.count, &play.marks), 0);
+        for (size_t at = 0; at < play.count; at += SLOTS)
+            expected += code_cache_block(play.cache, play.entries[at])->instructions;
+        CU_ASSERT_TRUE(message_ring_settle(ring, NULL, NULL));
+        CU_ASSERT_EQUAL(message_ring_counted(ring), expected);
+    }
+    message_ring_end(ring);
+    CU_ASSERT_EQUAL(end_of(child), 0);
+    end_play(&play);
+    free_ring(ring);
+}
+
+/* A description whose numbers are not valid is refused. */
+static void test_unsound(void)
+{
+    struct record record, records[4];
+    struct block block = {.slots = 2, .record_count = 1, .patch_count = 1, .instructions = 1};
+    struct patch patch = {.record = 1, .slot = 1};
+    struct special special;
+    uint16_t through_fs;
+    struct message_ring *ring = new_ring();
+    struct source *source = source_of(ring);
+    struct exec_sender sender = {.ring = ring};
+    struct code_cache *cache = code_cache_new(1 << 20, NULL);
+    const struct trace_expander expander = {.cache = cache};
+    const struct exec_marks none = {.begins_part = false};
+    const uint32_t entries[2] = {0};
+    struct batch batch = {.records = records, .capacity = 4};
+    struct bt_error error;
+    record = (struct record){.time = 1};
+    block.records = &record;
+    block.patches = &patch;
+    block.specials = &special;
+    block.through_fs = &through_fs;
+    code_cache_add_block(cache, &block);
+    CU_ASSERT_EQUAL(exec_sender_entries(&sender, &expander, entries, 2, &none), 0);
+    CU_ASSERT_EQUAL(source_next(source, &batch, -1, &error), BT_DEVICE);
+    source_close(source);
+    code_cache_free(cache);
+    free_ring(ring);
+}
+
 static const struct test_case cases[] = {{"all records come, in order", test_all_come},
                                          {"the producer is killed", test_killed},
                                          {"a closed ring", test_closed},
@@ -271,5 +516,8 @@ static const struct test_case cases[] = {{"all records come, in order", test_all
                                          {"pieces of the size of bus requests", test_bus},
                                          {"times that saturated", test_saturated},
                                          {"gaps", test_gap},
+                                         {"entries are expanded", test_entries},
+                                         {"instructions are counted", test_settled},
+                                         {"a damaged description", test_unsound},
                                          {NULL, NULL}};
 TEST_SUITE(exec_source, cases)

@@ -2,14 +2,15 @@
 #include "capture/exec/trace/trace_expand.h"
 #include "tests/suites.h"
 #include "tests/support/random.h"
+#include "tests/support/trace_blocks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define BLOCKS     40u
 #define EXECUTIONS 4000u
-#define SLOTS      24u
-#define ROOM       200000u
+#define SLOTS      TRACE_BLOCKS_SLOTS
+#define ROOM       400000u
 
 struct output {
     struct record *records;
@@ -24,52 +25,6 @@ static int take(void *context, struct record *records, size_t count)
     memcpy(output->records + output->count, records, count * sizeof *records);
     output->count += count;
     return 0;
-}
-
-/* A block of random references, some of them through fs, some through entries, some through both;
- * one may be repeated. */
-static void make_block(struct block *block, struct code_cache *cache, uint64_t *state)
-{
-    unsigned records = (unsigned)(random_next(state) % 60 + 1);
-    *block = (struct block){.instructions = (uint16_t)(records / 2 + 1),
-                            .slots = SLOTS,
-                            .record_count = (uint16_t)records};
-    block->records = code_cache_allocate(cache, records * sizeof *block->records);
-    block->patches = code_cache_allocate(cache, records * sizeof *block->patches);
-    block->through_fs = code_cache_allocate(cache, records * sizeof *block->through_fs);
-    block->specials = code_cache_allocate(cache, sizeof *block->specials);
-    for (unsigned i = 0; i < records; i++) {
-        uint64_t value = random_next(state);
-        block->records[i] = (struct record){.address = (uint32_t)value,
-                                            .type = value >> 32 & 1 ? REQUEST_MEMREAD : 0,
-                                            .size = (uint8_t)(value >> 33),
-                                            .attribute = ATTRIBUTE_WRITE_BACK,
-                                            .time = value >> 41 & 1};
-        if (value >> 42 & 1)
-            block->patches[block->patch_count++] =
-                (struct patch){.record = (uint16_t)i,
-                               .slot = (uint16_t)(1 + (value >> 43) % (SLOTS - 1)),
-                               .addend = value >> 50 & 1 ? (uint32_t)random_next(state) : 0};
-        if ((value >> 51) % 8 == 0)
-            block->through_fs[block->through_fs_count++] = (uint16_t)i;
-    }
-    if (random_next(state) % 8 == 0) {
-        struct special *special = &block->specials[block->special_count++];
-        *special = (struct special){.record = (uint16_t)(records / 2), .slot = 1, .accesses = 1};
-        special->access[0] = (struct decode_access){.form = DECODE_REPEATED, .size = 4};
-    }
-    code_cache_add_block(cache, block);
-}
-
-static void make_entries(uint32_t *entries, uint64_t *state)
-{
-    for (unsigned i = 0; i < EXECUTIONS * SLOTS; i++)
-        entries[i] = (uint32_t)random_next(state);
-    for (unsigned i = 0; i < EXECUTIONS; i++) {
-        uint32_t *entry = entries + (size_t)i * SLOTS;
-        entry[0] = (uint32_t)(random_next(state) % BLOCKS);
-        entry[3] = entry[1] - (uint32_t)(random_next(state) % 100); /* repeated */
-    }
 }
 
 /* In pieces, as a buffer may be full at any block. */
@@ -98,9 +53,8 @@ static void compare(uint64_t seed, uint32_t *entries, struct output *outputs)
     struct block *blocks = calloc(BLOCKS, sizeof *blocks);
     uint64_t instructions[2];
     CU_ASSERT_PTR_NOT_NULL_FATAL(cache);
-    for (unsigned i = 0; i < BLOCKS; i++)
-        make_block(&blocks[i], cache, &state);
-    make_entries(entries, &state);
+    trace_blocks_make(blocks, BLOCKS, cache, &state);
+    trace_blocks_execute(entries, EXECUTIONS, BLOCKS, 99, &state);
     for (unsigned way = 0; way < 2; way++) {
         size_t capacity = TRACE_EXPAND_RECORDS_MIN + random_next(&state) % 2000;
         struct trace_expander expander = {.cache = cache,
@@ -139,5 +93,76 @@ static void test_code(void)
     free(entries);
 }
 
-static const struct test_case cases[] = {{"code", test_code}, {NULL, NULL}};
+/* All in pieces, with a capacity that changes, and repetitions that fill it many times. */
+static void expand_some(struct trace_expander *expander, const uint32_t *entries,
+                        struct output *output, uint64_t seed)
+{
+    uint64_t state = seed;
+    size_t done = 0;
+    while (done < EXECUTIONS * SLOTS) {
+        size_t count = random_next(&state) % 200 * SLOTS;
+        if (count > EXECUTIONS * SLOTS - done)
+            count = EXECUTIONS * SLOTS - done;
+        for (size_t part = 0; part < count;) {
+            expander->count = 0;
+            expander->capacity = TRACE_EXPAND_SOME_MIN + random_next(&state) % 2000;
+            part += trace_expand_some(expander, entries + done + part, count - part);
+            CU_ASSERT_FATAL(expander->count <= expander->capacity);
+            CU_ASSERT_EQUAL_FATAL(take(output, expander->records, expander->count), 0);
+        }
+        done += count;
+    }
+}
+
+static void compare_some(uint64_t seed, uint32_t *entries, struct output *outputs)
+{
+    uint64_t state = seed * 2 + 1;
+    struct code_cache *cache = code_cache_new(1 << 20, NULL);
+    struct block *blocks = calloc(BLOCKS, sizeof *blocks);
+    trace_blocks_make(blocks, BLOCKS, cache, &state);
+    trace_blocks_execute(entries, EXECUTIONS, BLOCKS, 20, &state);
+    for (unsigned i = 0; i < 20; i++) /* some repetitions exceed the capacity */
+        entries[random_next(&state) % EXECUTIONS * SLOTS + 3] -=
+            (uint32_t)random_next(&state) % 5000;
+    struct trace_expander expander = {.cache = cache,
+                                      .fs_base = seed * 0x12345678,
+                                      .processor = (uint8_t)(seed % 5),
+                                      .repetitions = seed % 2,
+                                      .capacity = 5000,
+                                      .records = malloc(5100 * sizeof(struct record)),
+                                      .put = take,
+                                      .context = &outputs[0]};
+    struct trace_expander some = expander;
+    some.put = NULL;
+    some.code = seed % 3 == 0 ? NULL : trace_code_new(1 << 20, cache);
+    outputs[0].count = outputs[1].count = 0;
+    CU_ASSERT_EQUAL(trace_expand(&expander, entries, EXECUTIONS * SLOTS), 0);
+    CU_ASSERT_EQUAL(trace_expander_flush(&expander), 0);
+    expand_some(&some, entries, &outputs[1], seed);
+    CU_ASSERT_EQUAL(expander.instructions, some.instructions);
+    CU_ASSERT_EQUAL_FATAL(outputs[0].count, outputs[1].count);
+    CU_ASSERT_EQUAL(
+        memcmp(outputs[0].records, outputs[1].records, outputs[0].count * sizeof(struct record)),
+        0);
+    trace_code_free(some.code);
+    free(expander.records);
+    free(blocks);
+    code_cache_free(cache);
+}
+
+/* An expansion that stops and continues, also within executions, gives the same records. */
+static void test_some(void)
+{
+    uint32_t *entries = malloc(sizeof *entries * EXECUTIONS * SLOTS);
+    struct output outputs[2] = {{malloc(ROOM * sizeof(struct record)), 0},
+                                {malloc(ROOM * sizeof(struct record)), 0}};
+    for (uint64_t seed = 1; seed <= 30; seed++)
+        compare_some(seed, entries, outputs);
+    free(outputs[0].records);
+    free(outputs[1].records);
+    free(entries);
+}
+
+static const struct test_case cases[] = {
+    {"code", test_code}, {"in parts", test_some}, {NULL, NULL}};
 TEST_SUITE(exec_expand, cases)

@@ -1,65 +1,46 @@
-#include "tools/cache/model/lru_stacks.h"
+#include "tools/cache/model/lru_stacks_internal.h"
 
 #include "formats/base/power.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* An entry has the line's address in its upper half. The lower half has ENTRY_VALID and the fewest
+/* An entry has the line's number in its upper half. The lower half has ENTRY_VALID and the fewest
  * ways with which the line is dirty, ENTRY_CLEAN if with none. 0: empty. */
-#define ENTRY_VALID  0x10000u
-#define ENTRY_CLEAN  0xffffu
-#define ENTRY_LEVEL  0xffffu
-#define ENTRY_TAG    0xffffffff00010000u
-#define WHOLE_WRITE  REFERENCE_KINDS /* a write of whole lines, which needs no fill */
-#define STACKS_KINDS (REFERENCE_KINDS + 1u)
+#define ENTRY_VALID 0x10000u
+#define ENTRY_CLEAN 0xffffu
+#define ENTRY_LEVEL 0xffffu
+#define ENTRY_TAG   0xffffffff00010000u
 
-/* Counts for one number of sets and all caches of one side. */
-struct depth_counts {
-    uint64_t found[STACKS_KINDS][LRU_STACKS_DEPTH + 1]; /* by depth; the last element: not found */
-    uint64_t first[STACKS_KINDS]; /* found on top here, and so with all larger numbers of sets */
-    uint64_t write_backs[LRU_STACKS_DEPTH + 1]; /* by ways */
-};
-
-struct side_counts {
-    struct depth_counts *depths;
-    uint64_t split;
-    uint64_t write_bytes;
-};
-
-/* The lines of one processor's cache. */
-struct stack_bank {
-    uint64_t *entries; /* sets of the first depth, of the second, ... */
-};
-
-/* A queued reference to one line. A batch is made with one number of sets before the next, so that
- * the entries stay in the host's caches. */
-struct waiting {
-    uint64_t *entries; /* entries of its bank */
-    uint32_t address;  /* address of the line */
-    uint8_t kind;
-    uint8_t side;
-};
-
-#define WAITING_MAX 4096u
-#define AHEAD       8u /* a set is prefetched this many references in advance */
+#define BANK_ALIGNMENT 64u
 
 struct lru_stacks {
-    struct waiting waiting[WAITING_MAX];
-    unsigned waiting_count;
-    struct lru_stacks_settings settings;
-    struct lru_depth *depths;
-    size_t *offsets; /* offset of each depth's entries in a bank */
-    size_t entries;  /* number of entries of a bank */
+    struct lru_stacks_settings settings; /* without depths */
+    struct stack_depth *depths;
+    size_t bank_bytes;
     unsigned line_shift;
     uint32_t part_mask; /* smallest number of sets - 1 */
-    struct side_counts sides[CACHE_SIDES];
-    struct stack_bank banks[CACHE_PROCESSORS][CACHE_SIDES];
+    struct stacks_side sides[CACHE_SIDES];
 };
 
 unsigned lru_stacks_parts_max(const struct lru_stacks_settings *settings)
 {
     return settings->depths[0].sets;
+}
+
+/* Lays out the depths in a bank. */
+static void make_depths(struct lru_stacks *stacks, const struct lru_stacks_settings *settings)
+{
+    for (unsigned i = 0; i < settings->depth_count; i++) {
+        const struct lru_depth *from = &settings->depths[i];
+        struct stack_depth *depth = &stacks->depths[i];
+        *depth = (struct stack_depth){
+            .sets = from->sets, .ways = from->ways, .offset = stacks->bank_bytes};
+        depth->wide_halves = settings->narrow ? 0 : lru_wide_halves(from, settings->line);
+        size_t bytes = depth->wide_halves ? lru_wide_bytes(depth)
+                                          : (size_t)depth->sets * depth->ways * sizeof(uint64_t);
+        stacks->bank_bytes += (bytes + BANK_ALIGNMENT - 1) / BANK_ALIGNMENT * BANK_ALIGNMENT;
+    }
 }
 
 int lru_stacks_new(struct lru_stacks **stacks, const struct lru_stacks_settings *settings,
@@ -71,23 +52,20 @@ int lru_stacks_new(struct lru_stacks **stacks, const struct lru_stacks_settings 
     if (!made)
         return bt_fail(error, BT_MEMORY, "no memory for a sweep");
     made->settings = *settings;
+    made->settings.depths = NULL;
     made->line_shift = power_log2(settings->line);
     made->part_mask = settings->depths[0].sets - 1;
     made->depths = calloc(count, sizeof *made->depths);
-    made->offsets = calloc(count, sizeof *made->offsets);
-    for (unsigned side = 0; side < CACHE_SIDES; side++)
+    for (unsigned side = 0; side < CACHE_SIDES; side++) {
         made->sides[side].depths = calloc(count, sizeof *made->sides[side].depths);
-    if (!made->depths || !made->offsets || !made->sides[0].depths || !made->sides[1].depths) {
+        made->sides[side].last.bank = NO_BANK;
+    }
+    if (!made->depths || !made->sides[0].depths || !made->sides[1].depths) {
         lru_stacks_free(made);
         *stacks = NULL;
         return bt_fail(error, BT_MEMORY, "no memory for a sweep over %u numbers of sets", count);
     }
-    memcpy(made->depths, settings->depths, count * sizeof *made->depths);
-    made->settings.depths = made->depths;
-    for (unsigned i = 0; i < count; i++) {
-        made->offsets[i] = made->entries;
-        made->entries += (size_t)made->depths[i].sets * made->depths[i].ways;
-    }
+    make_depths(made, settings);
     return 0;
 }
 
@@ -95,13 +73,12 @@ void lru_stacks_free(struct lru_stacks *stacks)
 {
     if (!stacks)
         return;
-    for (unsigned processor = 0; processor < CACHE_PROCESSORS; processor++)
-        for (unsigned side = 0; side < CACHE_SIDES; side++)
-            free(stacks->banks[processor][side].entries);
-    for (unsigned side = 0; side < CACHE_SIDES; side++)
+    for (unsigned side = 0; side < CACHE_SIDES; side++) {
+        for (unsigned processor = 0; processor < CACHE_PROCESSORS; processor++)
+            free(stacks->sides[side].memory[processor]);
         free(stacks->sides[side].depths);
+    }
     free(stacks->depths);
-    free(stacks->offsets);
     free(stacks);
 }
 
@@ -138,35 +115,41 @@ raise_line(uint64_t *set, unsigned ways, uint64_t tag, bool write, uint64_t *wri
     return found;
 }
 
+/* The entries of a set in the general form. */
+static inline uint64_t *general_set(uint8_t *entries, size_t set, unsigned ways)
+{
+    return (uint64_t *)(void *)entries + set * ways;
+}
+
 /*
  * Makes the queued references with one number of sets. ways is the depth's, passed again so that
  * the compiler can treat it as a constant. Returns how many references need more sets; these are
  * moved to the front.
  */
-static inline __attribute__((always_inline)) unsigned
-work_level(struct lru_stacks *stacks, unsigned number, unsigned count, unsigned ways)
+static inline __attribute__((always_inline)) unsigned work_level(struct stacks_side *side,
+                                                                 const struct stack_depth *depth,
+                                                                 struct depth_counts *counts,
+                                                                 unsigned count, unsigned ways)
 {
-    const uint32_t set_mask = stacks->depths[number].sets - 1;
-    const size_t offset = stacks->offsets[number];
-    const unsigned shift = stacks->line_shift;
-    struct waiting *waiting = stacks->waiting;
+    const uint32_t set_mask = depth->sets - 1;
+    const size_t offset = depth->offset;
+    struct waiting *waiting = side->waiting;
     unsigned kept = 0;
     for (unsigned i = 0; i < count; i++) {
         const struct waiting one = waiting[i];
-        const struct waiting *later = &waiting[i + AHEAD < count ? i + AHEAD : i];
+        const struct waiting later = waiting[i + AHEAD < count ? i + AHEAD : i];
         __builtin_prefetch(
-            later->entries + offset + (size_t)(later->address >> shift & set_mask) * ways, 1);
-        const uint64_t tag = (uint64_t)one.address << 32 | ENTRY_VALID;
+            general_set(side->banks[later.bank] + offset, later.line & set_mask, ways), 1);
+        const uint64_t tag = (uint64_t)one.line << 32 | ENTRY_VALID;
         const bool write = one.kind >= REFERENCE_WRITE;
-        uint64_t *set = one.entries + offset + (size_t)(one.address >> shift & set_mask) * ways;
-        struct depth_counts *counts = &stacks->sides[one.side].depths[number];
+        uint64_t *set = general_set(side->banks[one.bank] + offset, one.line & set_mask, ways);
         if ((set[0] & ENTRY_TAG) != tag) {
             counts->found[one.kind][raise_line(set, ways, tag, write, counts->write_backs)]++;
         } else if (write && (set[0] & ENTRY_LEVEL) != 1) {
             set[0] = tag | 1;
             counts->found[one.kind][0]++;
         } else {
-            counts->first[one.kind]++;
+            counts->found[one.kind][FOUND_FIRST]++;
             continue;
         }
         waiting[kept++] = one;
@@ -174,74 +157,96 @@ work_level(struct lru_stacks *stacks, unsigned number, unsigned count, unsigned 
     return kept;
 }
 
-/* Makes all queued references, with one number of sets after the other. */
-static void work_off(struct lru_stacks *stacks)
+/* The same for any depth. */
+static unsigned work_depth(struct stacks_side *side, const struct stack_depth *depth,
+                           struct depth_counts *counts, unsigned count)
 {
-    unsigned count = stacks->waiting_count;
-    for (unsigned i = 0; i < stacks->settings.depth_count && count > 0; i++) {
-        unsigned ways = stacks->depths[i].ways;
-        switch (ways) {
-        case 1:
-            count = work_level(stacks, i, count, 1);
-            break;
-        case 2:
-            count = work_level(stacks, i, count, 2);
-            break;
-        case 4:
-            count = work_level(stacks, i, count, 4);
-            break;
-        case 6:
-            count = work_level(stacks, i, count, 6);
-            break;
-        case 8:
-            count = work_level(stacks, i, count, 8);
-            break;
-        default:
-            count = work_level(stacks, i, count, ways);
-        }
+    if (depth->wide_halves)
+        return lru_wide_work(side, depth, counts, count);
+    switch (depth->ways) {
+    case 1:
+        return work_level(side, depth, counts, count, 1);
+    case 2:
+        return work_level(side, depth, counts, count, 2);
+    case 4:
+        return work_level(side, depth, counts, count, 4);
+    case 8:
+        return work_level(side, depth, counts, count, 8);
+    default:
+        return work_level(side, depth, counts, count, depth->ways);
     }
-    stacks->waiting_count = 0;
 }
 
-/* The entries of a processor's cache, allocated at its first reference. NULL: out of memory. */
-static uint64_t *find_entries(struct lru_stacks *stacks, unsigned processor, unsigned side)
+/* Makes all queued references of a side, with one number of sets after the other. */
+static void work_off(const struct lru_stacks *stacks, struct stacks_side *side)
 {
-    struct stack_bank *bank = &stacks->banks[stacks->settings.shared ? 0 : processor][side];
-    if (!bank->entries)
-        bank->entries = calloc(stacks->entries, sizeof *bank->entries);
-    return bank->entries;
+    unsigned count = side->waiting_count;
+    for (unsigned i = 0; i < stacks->settings.depth_count && count > 0; i++)
+        count = work_depth(side, &stacks->depths[i], &side->depths[i], count);
+    side->waiting_count = 0;
+}
+
+/* Allocates the entries of a processor's cache at its first reference. 0 or BT_MEMORY. */
+static int make_bank(const struct lru_stacks *stacks, struct stacks_side *side, unsigned bank,
+                     struct bt_error *error)
+{
+    /* calloc, so that sets without references take no memory */
+    uint8_t *memory = calloc(1, stacks->bank_bytes + BANK_ALIGNMENT);
+    if (!memory)
+        return bt_fail(error, BT_MEMORY, "no memory for the caches of a sweep");
+    uint8_t *entries = memory + (0u - (uintptr_t)memory) % BANK_ALIGNMENT;
+    side->memory[bank] = memory;
+    for (unsigned i = 0; i < stacks->settings.depth_count; i++)
+        if (stacks->depths[i].wide_halves)
+            lru_wide_clear(&stacks->depths[i], entries);
+    side->banks[bank] = entries;
+    return 0;
 }
 
 /* Whether a line's sets belong to this part. */
-static inline bool is_mine(const struct lru_stacks *stacks, uint32_t address)
+static inline bool is_mine(const struct lru_stacks *stacks, uint32_t line)
 {
     return stacks->settings.parts == 1 ||
-           (address >> stacks->line_shift & stacks->part_mask) % stacks->settings.parts ==
-               stacks->settings.part;
+           (line & stacks->part_mask) % stacks->settings.parts == stacks->settings.part;
+}
+
+/* Queues a reference to a line, unless it is to the same line as the one before and changes
+ * nothing: these, which are many, would follow each other through the entries of one set. */
+static inline void queue(const struct lru_stacks *stacks, struct stacks_side *side,
+                         struct waiting one)
+{
+    const bool write = one.kind >= REFERENCE_WRITE;
+    const bool same = one.line == side->last.line && one.bank == side->last.bank;
+    const bool was_written = same && side->last_written;
+    const bool first = write ? was_written : same;
+    side->last = one;
+    side->last_written = was_written || write;
+    if (side->waiting_count == WAITING_MAX)
+        work_off(stacks, side);
+    side->depths[0].found[one.kind][FOUND_FIRST] += first;
+    side->waiting[side->waiting_count] = one;
+    side->waiting_count += first ^ 1;
 }
 
 /* Splits a reference into lines and queues them. */
-static void refer(struct lru_stacks *stacks, unsigned side, uint64_t *entries,
+static void refer(const struct lru_stacks *stacks, struct stacks_side *side, unsigned bank,
                   const struct record *record, enum reference_kind kind)
 {
-    const uint32_t line = stacks->settings.line;
-    struct side_counts *counts = &stacks->sides[side];
+    const uint32_t size = stacks->settings.line;
     uint32_t address = record->address;
     uint32_t left = reference_bytes(record);
     for (bool first = true; left > 0; first = false) {
-        uint32_t room = line - (address & (line - 1));
+        uint32_t room = size - (address & (size - 1));
         uint32_t bytes = left < room ? left : room;
-        if (is_mine(stacks, address)) {
-            bool whole = kind == REFERENCE_WRITE && bytes == line;
-            if (stacks->waiting_count == WAITING_MAX)
-                work_off(stacks);
-            counts->split += !first;
-            counts->write_bytes += kind == REFERENCE_WRITE ? bytes : 0;
-            stacks->waiting[stacks->waiting_count++] =
-                (struct waiting){.entries = entries,
-                                 .address = address >> stacks->line_shift << stacks->line_shift,
-                                 .kind = (uint8_t)(whole ? WHOLE_WRITE : (unsigned)kind),
-                                 .side = (uint8_t)side};
+        uint32_t line = address >> stacks->line_shift;
+        if (is_mine(stacks, line)) {
+            bool whole = kind == REFERENCE_WRITE && bytes == size;
+            side->split += !first;
+            side->write_bytes += kind == REFERENCE_WRITE ? bytes : 0;
+            queue(stacks, side,
+                  (struct waiting){.line = line,
+                                   .bank = (uint16_t)bank,
+                                   .kind = (uint16_t)(whole ? WHOLE_WRITE : (unsigned)kind)});
         }
         left -= bytes;
         address += bytes;
@@ -255,28 +260,33 @@ int lru_stacks_put(struct lru_stacks *stacks, const struct record *records, size
         enum reference_kind kind = reference_kind_of(records[i].type);
         if (kind == REFERENCE_NONE)
             continue;
-        unsigned side =
-            stacks->settings.split && kind != REFERENCE_FETCH ? CACHE_DATA : CACHE_INSTRUCTION;
-        uint64_t *entries = find_entries(stacks, records[i].processor, side);
-        if (!entries)
-            return bt_fail(error, BT_MEMORY, "no memory for the caches of a sweep");
-        refer(stacks, side, entries, &records[i], kind);
+        struct stacks_side *side =
+            &stacks->sides[stacks->settings.split && kind != REFERENCE_FETCH ? CACHE_DATA
+                                                                             : CACHE_INSTRUCTION];
+        unsigned bank = stacks->settings.shared ? 0 : records[i].processor;
+        if (!side->banks[bank] && make_bank(stacks, side, bank, error) < 0)
+            return BT_MEMORY;
+        refer(stacks, side, bank, &records[i], kind);
     }
-    work_off(stacks);
+    for (unsigned side = 0; side < CACHE_SIDES; side++)
+        work_off(stacks, &stacks->sides[side]);
     return 0;
 }
 
 /* Dirty lines of a cache with that many ways, summed over the processors. */
-static uint64_t count_dirty(const struct lru_stacks *stacks, unsigned number, uint32_t ways,
-                            unsigned side)
+static uint64_t count_dirty(const struct stacks_side *side, const struct stack_depth *depth,
+                            uint32_t ways)
 {
-    const struct lru_depth *depth = &stacks->depths[number];
-    size_t entries = (size_t)depth->sets * depth->ways;
+    const size_t entries = (size_t)depth->sets * depth->ways;
     uint64_t dirty = 0;
     for (unsigned processor = 0; processor < CACHE_PROCESSORS; processor++) {
-        const uint64_t *bank = stacks->banks[processor][side].entries;
+        uint8_t *bank = side->banks[processor];
+        if (bank && depth->wide_halves) {
+            dirty += lru_wide_dirty(depth, bank, ways);
+            continue;
+        }
         for (size_t i = 0; bank && i < entries; i++) {
-            uint64_t entry = bank[stacks->offsets[number] + i];
+            uint64_t entry = *general_set(bank + depth->offset, i, 1);
             dirty += entry != 0 && (entry & ENTRY_LEVEL) <= ways;
         }
     }
@@ -284,17 +294,16 @@ static uint64_t count_dirty(const struct lru_stacks *stacks, unsigned number, ui
 }
 
 /* References of a kind, and the misses of a cache with that many ways. */
-static void count_kind(const struct lru_stacks *stacks, const struct side_counts *counts,
-                       unsigned number, uint32_t ways, unsigned kind, uint64_t *references,
-                       uint64_t *misses)
+static void count_kind(const struct stacks_side *side, unsigned number, uint32_t largest,
+                       uint32_t ways, unsigned kind, uint64_t *references, uint64_t *misses)
 {
+    const uint64_t *found = side->depths[number].found[kind];
     *references = *misses = 0;
     for (unsigned i = 0; i <= number; i++)
-        *references += counts->depths[i].first[kind];
-    for (unsigned i = 0; i <= stacks->depths[number].ways; i++) {
-        uint64_t found = counts->depths[number].found[kind][i];
-        *references += found;
-        *misses += i >= ways ? found : 0;
+        *references += side->depths[i].found[kind][FOUND_FIRST];
+    for (unsigned i = 0; i <= largest; i++) {
+        *references += found[i];
+        *misses += i >= ways ? found[i] : 0;
     }
 }
 
@@ -302,7 +311,7 @@ void lru_stacks_counters(const struct lru_stacks *stacks, uint32_t sets, uint32_
                          enum cache_side side, bool write_through, bool flush,
                          struct cache_counters *counters)
 {
-    const struct side_counts *counts = &stacks->sides[side];
+    const struct stacks_side *from = &stacks->sides[side];
     unsigned number = 0;
     memset(counters, 0, sizeof *counters);
     while (stacks->depths[number].sets != sets)
@@ -311,21 +320,21 @@ void lru_stacks_counters(const struct lru_stacks *stacks, uint32_t sets, uint32_
         unsigned known = kind == WHOLE_WRITE ? REFERENCE_WRITE : kind;
         uint64_t references;
         uint64_t misses;
-        count_kind(stacks, counts, number, ways, kind, &references, &misses);
+        count_kind(from, number, stacks->depths[number].ways, ways, kind, &references, &misses);
         counters->references[known] += references;
         counters->misses[known] += misses;
         counters->line_misses[known] += misses;
         counters->fills += kind == WHOLE_WRITE ? 0 : misses;
     }
-    counters->split = counts->split;
+    counters->split = from->split;
     counters->fill_bytes = counters->fills * stacks->settings.line;
     if (write_through) {
         counters->write_throughs = counters->references[REFERENCE_WRITE];
-        counters->write_through_bytes = counts->write_bytes;
+        counters->write_through_bytes = from->write_bytes;
         return;
     }
-    counters->write_backs = counts->depths[number].write_backs[ways];
+    counters->write_backs = from->depths[number].write_backs[ways];
     if (flush)
-        counters->write_backs += count_dirty(stacks, number, ways, side);
+        counters->write_backs += count_dirty(from, &stacks->depths[number], ways);
     counters->write_back_bytes = counters->write_backs * stacks->settings.line;
 }

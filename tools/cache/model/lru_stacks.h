@@ -27,6 +27,7 @@ struct lru_stacks_settings {
     const struct lru_depth *depths; /* in ascending order of sets; copied */
     unsigned depth_count;
     unsigned part, parts; /* part of the sets; at most lru_stacks_parts_max parts */
+    bool narrow;          /* do without vector instructions, as on processors that lack them */
 };
 
 struct lru_stacks;

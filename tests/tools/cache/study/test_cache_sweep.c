@@ -83,7 +83,8 @@ static void check_point(const struct hierarchy_settings *all, const struct sweep
     simulation_free(simulation);
 }
 
-static void sweep_once(uint64_t seed, unsigned threads, bool together)
+/* Compares all caches of a sweep; all of the combinations. */
+static void sweep_once(uint64_t seed, const char *text, unsigned all, struct sweep_settings how)
 {
     static struct record records[RECORDS];
     uint64_t random = random_seed(seed);
@@ -94,15 +95,14 @@ static void sweep_once(uint64_t seed, unsigned threads, bool together)
     struct bt_error error;
     fill(records, RECORDS, &random);
     struct hierarchy_settings settings = random_settings(&random);
-    CU_ASSERT_EQUAL(sweep_axes_parse(&axes, "size=64..16K,384,ways=1..4,3,full,line=8,32", &error),
-                    0);
-    struct sweep_settings how = {
-        .hierarchy = &settings, .axes = &axes, .threads = threads, .together = together};
+    CU_ASSERT_EQUAL(sweep_axes_parse(&axes, text, &error), 0);
+    how.hierarchy = &settings;
+    how.axes = &axes;
     CU_ASSERT_EQUAL_FATAL(sweep_new(&sweep, &how, &error), 0);
     put(sweep_sink(sweep), records, RECORDS);
     CU_ASSERT_EQUAL_FATAL(sweep_end(sweep, &error), 0);
     points = sweep_points(sweep, &count);
-    CU_ASSERT_EQUAL(count + sweep_left_out(sweep, NULL), 2 * 5 * 10);
+    CU_ASSERT_EQUAL(count + sweep_left_out(sweep, NULL), all);
     for (unsigned i = 0; i < count; i++)
         check_point(&settings, &points[i], records, RECORDS);
     sweep_free(sweep);
@@ -111,7 +111,44 @@ static void sweep_once(uint64_t seed, unsigned threads, bool together)
 static void test_sweep(void)
 {
     for (uint64_t seed = 0; seed < RUNS; seed++)
-        sweep_once(seed, 1 + (unsigned)(seed % 3), seed % 8 != 0);
+        sweep_once(seed, "size=64..16K,384,ways=1..4,3,full,line=8,32", 2 * 5 * 10,
+                   (struct sweep_settings){.threads = 1 + (unsigned)(seed % 3),
+                                           .together = seed % 8 != 0});
+}
+
+/* Stacks in their wide form, where the processor can, and the same in the general form. */
+static void test_wide(void)
+{
+    for (uint64_t seed = 0; seed < 2 * (uint64_t)RUNS; seed++)
+        sweep_once(seed / 2 + 1000, "size=512..32K,640,1536,1792,ways=1..16,5,7,12,14,line=16..64",
+                   3 * 9 * 10,
+                   (struct sweep_settings){.threads = 1 + (unsigned)(seed / 2 % 3),
+                                           .together = true,
+                                           .narrow = seed % 2});
+}
+
+/* A cache of lines of a byte, whose last is the address space's last byte. */
+static void test_last_byte(void)
+{
+    struct record record = {.address = UINT32_MAX, .type = REQUEST_MEMREAD, .size = 1};
+    const struct batch batch = {.records = &record, .count = 1};
+    struct hierarchy_settings settings = {.level_count = 1};
+    struct sweep_axes axes;
+    struct sweep *sweep;
+    struct bt_error error;
+    unsigned count;
+    settings.levels[0].sides[0] = (struct cache_settings){.size = 16, .line = 1, .ways = 1};
+    CU_ASSERT_EQUAL(sweep_axes_parse(&axes, "size=16,32", &error), 0);
+    const struct sweep_settings how = {
+        .hierarchy = &settings, .axes = &axes, .threads = 1, .together = true};
+    CU_ASSERT_EQUAL_FATAL(sweep_new(&sweep, &how, &error), 0);
+    CU_ASSERT_EQUAL(sink_put(sweep_sink(sweep), &batch, &error), 0);
+    CU_ASSERT_EQUAL(sweep_end(sweep, &error), 0);
+    const struct sweep_point *points = sweep_points(sweep, &count);
+    CU_ASSERT_EQUAL_FATAL(count, 2);
+    CU_ASSERT_EQUAL(points[0].sides[0].misses[REFERENCE_READ], 1);
+    CU_ASSERT_EQUAL(points[1].sides[0].misses[REFERENCE_READ], 1);
+    sweep_free(sweep);
 }
 
 static void refused_axes(const char *text, const char *message)
@@ -394,6 +431,8 @@ static void test_fast_paths(void)
 }
 
 static const struct test_case cases[] = {{"sweeps equal single runs", test_sweep},
+                                         {"stacks in both forms", test_wide},
+                                         {"the last byte", test_last_byte},
                                          {"axes", test_axes},
                                          {"several threads equal one", test_parts},
                                          {"fast paths equal the general one", test_fast_paths},

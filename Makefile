@@ -37,7 +37,7 @@ LDFLAGS     += -fsanitize=address,undefined
 endif
 
 PKG_CONFIG ?= pkg-config
-LIBRARIES  := zlib libdeflate libftdi1 libusb-1.0 libsystemd libelf libdw libprotobuf-c liblzma
+LIBRARIES  := zlib libdeflate libftdi1 libusb-1.0 libsystemd libelf libdw libprotobuf-c liblzma libzstd
 HAVE_ISAL  := $(if $(NO_ISAL),,$(shell $(PKG_CONFIG) --exists libisal 2>/dev/null && echo 1))
 ifeq ($(HAVE_ISAL),1)
 CPPFLAGS  += -DHAVE_ISAL=1

@@ -17,9 +17,7 @@
 /* compressed at worst; the rest is being written while the workers run */
 #define MEMBERS_A_WORKER      2u
 #define MEMBERS_OF_THE_WRITER 2u
-/* of any engine at any level, with what the allocator adds */
-#define ENCODER_BYTES ((size_t)1 << 20)
-#define FIXED_BYTES   ((size_t)256 << 10)
+#define FIXED_BYTES           ((size_t)256 << 10)
 
 struct capture_settings capture_settings_default(void)
 {
@@ -77,6 +75,15 @@ static int check_stream(const struct capture_settings *settings, struct bt_error
     return 0;
 }
 
+/* Whether the engine has the level. */
+static int check_level(const struct capture_settings *settings, struct bt_error *error)
+{
+    struct bt_error own = {0};
+    struct record_encoder *encoder = record_encoder_new(settings->engine, settings->level, &own);
+    record_encoder_free(encoder);
+    return encoder ? 0 : bt_fail(error, own.code, "%s", own.message);
+}
+
 int rules_check(const struct capture_settings *settings, struct bt_error *error)
 {
     int result = stream_output_is_named(settings->prefix)
@@ -95,7 +102,9 @@ int rules_check(const struct capture_settings *settings, struct bt_error *error)
     if (!record_engine_exists(settings->engine))
         return bt_fail(error, BT_USAGE, "this bustap was built without %s",
                        record_engine_name(settings->engine));
-    result = trigger_check(&settings->trigger, error);
+    result = check_level(settings, error);
+    if (result == 0)
+        result = trigger_check(&settings->trigger, error);
     return result < 0 ? result : check_limits(settings, error);
 }
 
@@ -163,6 +172,8 @@ size_t capture_memory(const struct capture_settings *settings)
     size_t block = (size_t)complete.block_records * RECORD_BYTES + 512;
     size_t member = capture_data_member_bound(complete.block_records) + 1024;
     return (rules_blocks(&complete) + 1) * block + rules_members(&complete) * member +
-           complete.workers * ENCODER_BYTES + (size_t)complete.keep * sizeof(struct file_set_file) +
+           complete.workers *
+               record_encoder_memory(complete.engine, complete.level, complete.block_records) +
+           (size_t)complete.keep * sizeof(struct file_set_file) +
            (size_t)trigger_memory(&complete.trigger) + FIXED_BYTES;
 }

@@ -89,6 +89,37 @@ int settings_text_stop(struct capture_settings *settings, const char *text, stru
                       error);
 }
 
+int settings_text_engine(struct capture_settings *settings, const char *text,
+                         struct bt_error *error)
+{
+    enum record_engine engine = RECORD_ENGINE_ZLIB;
+    while (engine < RECORD_ENGINES && strcmp(record_engine_name(engine), text) != 0)
+        engine++;
+    if (engine == RECORD_ENGINES)
+        return bt_fail(error, BT_USAGE,
+                       "\"%.40s\" should be records, programs, columns, isa-l, libdeflate or zlib",
+                       text);
+    if (!record_engine_exists(engine))
+        return bt_fail(error, BT_USAGE, "this bustap was built without %s", text);
+    settings->engine = engine;
+    return 0;
+}
+
+int settings_text_engine_level(struct capture_settings *settings, const char *text,
+                               struct bt_error *error)
+{
+    uint64_t level;
+    int result = quantity_count(&level, text, error);
+    if (result < 0)
+        return result;
+    if (level > 9)
+        return bt_fail(error, BT_USAGE,
+                       "zlib and libdeflate have levels 1 to 9, columns 0 to 4, isa-l 0 to 3, "
+                       "records and programs only 0");
+    settings->level = (int)level;
+    return 0;
+}
+
 int settings_text_disk_full(struct capture_settings *settings, const char *text,
                             struct bt_error *error)
 {

@@ -6,6 +6,7 @@
  *   queue    64M
  *   ring     64M
  *   disk-full  end | wait
+ *   engine   records | programs | columns | isa-l | libdeflate | zlib
  *   reconnect  forever | never | 10m
  */
 #ifndef CAPTURE_SETTINGS_TEXT_H
@@ -22,6 +23,12 @@ int settings_text_stop(struct capture_settings *settings, const char *text, stru
 /* The reaction to a full disk: "end" or "wait". 0, or BT_USAGE. */
 int settings_text_disk_full(struct capture_settings *settings, const char *text,
                             struct bt_error *error);
+
+/* The compressor, and its level, which rules_check() compares. 0, or BT_USAGE. */
+int settings_text_engine(struct capture_settings *settings, const char *text,
+                         struct bt_error *error);
+int settings_text_engine_level(struct capture_settings *settings, const char *text,
+                               struct bt_error *error);
 
 /* How long to wait for a missing board: "never", "forever" or a time. 0, or BT_USAGE. */
 int settings_text_reconnect(struct session_settings *settings, const char *text,

@@ -185,6 +185,16 @@ static int set_disk_full(struct config_capture *capture, const char *value, stru
     return settings_text_disk_full(&capture->settings, value, error);
 }
 
+static int set_engine(struct config_capture *capture, const char *value, struct bt_error *error)
+{
+    return settings_text_engine(&capture->settings, value, error);
+}
+
+static int set_level(struct config_capture *capture, const char *value, struct bt_error *error)
+{
+    return settings_text_engine_level(&capture->settings, value, error);
+}
+
 static int set_reconnect(struct config_capture *capture, const char *value, struct bt_error *error)
 {
     return settings_text_reconnect(&capture->session, value, error);
@@ -228,6 +238,8 @@ static const struct config_key capture_keys[] = {
     {"start", set_start, false},
     {"retry", set_retry, false},
     {"disk-full", set_disk_full, false},
+    {"engine", set_engine, false},
+    {"level", set_level, false},
     {"reconnect", set_reconnect, false},
     {"trigger", set_trigger, false},
     {"pre", set_pre, false},

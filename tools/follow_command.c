@@ -4,6 +4,7 @@
 
 #include "formats/base/printable.h"
 #include "formats/base/thread.h"
+#include "formats/capture/capture_name.h"
 #include "formats/capture/capture_writer.h"
 #include "formats/record/expression.h"
 #include "tools/common/record_print.h"
@@ -107,7 +108,10 @@ static int begin_file(struct follow *follow, struct bt_error *error)
         return 0;
     if (make_file(follow, error) < 0)
         return error->code;
-    follow->encoder = record_encoder_new(RECORD_ENGINE_BEST, -1, error);
+    follow->encoder =
+        record_encoder_new(capture_name_asks_coded(follow->settings->output) ? RECORD_ENGINE_COLUMNS
+                                                                             : RECORD_ENGINE_BEST,
+                           -1, error);
     follow->member = malloc(capture_data_member_bound(follow->batch.capacity));
     if (!follow->encoder || !follow->member)
         return follow->encoder ? bt_fail(error, BT_MEMORY, "no memory for a block") : BT_MEMORY;

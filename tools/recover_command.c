@@ -3,6 +3,7 @@
 #include "formats/base/clock.h"
 #include "formats/base/new_file.h"
 #include "formats/base/printable.h"
+#include "formats/capture/capture_name.h"
 #include "formats/capture/capture_writer.h"
 #include "tools/common/overwrite.h"
 #include "tools/input/record_input.h"
@@ -285,7 +286,9 @@ static int recover_close(struct recover *recover, struct bt_error *error)
 
 static int make_encoder(struct recover *recover, struct bt_error *error)
 {
-    recover->encoder = record_encoder_new(RECORD_ENGINE_BEST, -1, error);
+    recover->encoder = record_encoder_new(
+        capture_name_asks_coded(recover->name) ? RECORD_ENGINE_COLUMNS : RECORD_ENGINE_BEST, -1,
+        error);
     if (!recover->encoder)
         return error->code;
     recover->member = malloc(capture_data_member_bound(CAPTURE_MEMBER_RECORDS_MAX));

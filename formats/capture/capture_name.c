@@ -33,6 +33,12 @@ static bool take_suffix(const char *text, size_t *size, const char *suffix)
     return true;
 }
 
+bool capture_name_asks_coded(const char *path)
+{
+    size_t size = strlen(path);
+    return take_suffix(path, &size, CODED_SUFFIX);
+}
+
 static bool get_date(int64_t *second, const char *text)
 {
     struct tm utc = {0};

@@ -20,6 +20,9 @@ struct capture_name {
 /* Writes what follows the prefix: "_00001_20261120T224500Z.byu.gz", and ".part". */
 void capture_name_put(char ending[CAPTURE_NAME_ENDING_BYTES], const struct capture_name *name);
 
+/* Whether the name of a file that the user has chosen asks for version 2: it ends in ".byb". */
+bool capture_name_asks_coded(const char *path);
+
 /* Parses path. False unless it has exactly this form. */
 bool capture_name_get(struct capture_name *name, const char *path);
 

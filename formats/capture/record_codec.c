@@ -2,21 +2,28 @@
 
 #include "formats/blocks/block_decoder.h"
 #include "formats/blocks/block_encoder.h"
+#include "formats/columns/column_codec.h"
 #include "formats/deflate/deflate.h"
 
 #include <stdlib.h>
 
+/* of any engine of deflate at any level, with what the allocator adds */
+#define DEFLATE_ENCODER_BYTES ((size_t)1 << 20)
+
 struct record_encoder {
     unsigned version;
     uint8_t level;
-    struct deflate_encoder *deflate; /* also of the others, in a hurry */
-    struct block_encoder *blocks;    /* NULL: another engine */
     bool hurry;
+    struct deflate_encoder *deflate; /* NULL: columns; with blocks, what stores in a hurry */
+    struct column_encoder *columns;
+    struct block_encoder *blocks;
 };
 
+/* Each is NULL before its first use. */
 struct record_decoder {
     struct deflate_decoder *deflate;
-    struct block_decoder *blocks; /* NULL: not needed so far */
+    struct column_decoder *columns;
+    struct block_decoder *blocks;
 };
 
 _Static_assert((int)RECORD_ENGINE_LIBDEFLATE == (int)DEFLATE_LIBDEFLATE &&
@@ -25,19 +32,26 @@ _Static_assert((int)RECORD_ENGINE_LIBDEFLATE == (int)DEFLATE_LIBDEFLATE &&
 
 const char *record_engine_name(enum record_engine engine)
 {
-    return engine == RECORD_ENGINE_BLOCKS ? "blocks"
-                                          : deflate_engine_name((enum deflate_engine)engine);
+    switch (engine) {
+    case RECORD_ENGINE_COLUMNS:
+        return "columns";
+    case RECORD_ENGINE_BLOCKS:
+        return "blocks";
+    default:
+        return deflate_engine_name((enum deflate_engine)engine);
+    }
 }
 
 bool record_engine_exists(enum record_engine engine)
 {
-    return engine == RECORD_ENGINE_BLOCKS ||
+    return engine == RECORD_ENGINE_COLUMNS || engine == RECORD_ENGINE_BLOCKS ||
            (engine < RECORD_ENGINES && deflate_has((enum deflate_engine)engine));
 }
 
 unsigned record_engine_version(enum record_engine engine)
 {
-    return engine == RECORD_ENGINE_BLOCKS ? CAPTURE_VERSION_CODED : CAPTURE_VERSION_GZIP;
+    return engine == RECORD_ENGINE_COLUMNS || engine == RECORD_ENGINE_BLOCKS ? CAPTURE_VERSION_CODED
+                                                                             : CAPTURE_VERSION_GZIP;
 }
 
 struct record_encoder *record_encoder_new(enum record_engine engine, int level,
@@ -50,15 +64,17 @@ struct record_encoder *record_encoder_new(enum record_engine engine, int level,
     }
     encoder->version = record_engine_version(engine);
     encoder->level = (uint8_t)(level > 0 ? level : 0);
-    bool blocks = engine == RECORD_ENGINE_BLOCKS;
-    if (blocks && level != -1)
+    if (engine == RECORD_ENGINE_COLUMNS)
+        encoder->columns = column_encoder_new(level, error);
+    else if (engine != RECORD_ENGINE_BLOCKS)
+        encoder->deflate = deflate_encoder_new((enum deflate_engine)engine, level, error);
+    else if (level != -1)
         bt_fail(error, BT_USAGE, "engine blocks has no levels: leave --level out");
-    else
-        encoder->deflate = deflate_encoder_new(
-            blocks ? DEFLATE_RECORDS : (enum deflate_engine)engine, level, error);
-    if (encoder->deflate && blocks)
-        encoder->blocks = block_encoder_new(error);
-    if (encoder->deflate && (encoder->blocks || !blocks))
+    else if ((encoder->blocks = block_encoder_new(error)))
+        encoder->deflate = deflate_encoder_new(DEFLATE_RECORDS, 0, error);
+    if (encoder->columns)
+        encoder->level = (uint8_t)column_encoder_level(encoder->columns);
+    if (encoder->columns || encoder->deflate)
         return encoder;
     record_encoder_free(encoder);
     return NULL;
@@ -70,6 +86,7 @@ void record_encoder_free(struct record_encoder *encoder)
         return;
     deflate_encoder_free(encoder->deflate);
     block_encoder_free(encoder->blocks);
+    column_encoder_free(encoder->columns);
     free(encoder);
 }
 
@@ -86,40 +103,50 @@ void record_encoder_set_version(struct record_encoder *encoder, unsigned version
 void record_encoder_hurry(struct record_encoder *encoder, bool hurry)
 {
     encoder->hurry = hurry;
-    deflate_encoder_hurry(encoder->deflate, hurry);
+    if (encoder->deflate)
+        deflate_encoder_hurry(encoder->deflate, hurry);
+}
+
+size_t record_encoder_memory(enum record_engine engine, int level, size_t count)
+{
+    return DEFLATE_ENCODER_BYTES +
+           (engine == RECORD_ENGINE_COLUMNS ? column_encoder_memory(level, count) : 0);
 }
 
 size_t record_encode_bound(size_t count)
 {
-    return block_encoder_bound(count); /* also holds what deflate makes */
+    const size_t columns = column_encode_bound(count), blocks = block_encoder_bound(count);
+    return columns > blocks ? columns : blocks; /* the latter also holds what deflate makes */
 }
 
 int record_encode(struct record_encoder *encoder, const struct record *records, size_t count,
                   uint8_t *out, size_t capacity, struct record_content *content,
                   struct bt_error *error)
 {
+    const uint8_t *bytes = (const uint8_t *)records;
     if (encoder->blocks && !encoder->hurry) {
         *content = (struct record_content){.codec = RECORD_CODEC_BLOCKS};
         return block_encoder_records(encoder->blocks, records, count, out, capacity, &content->size,
                                      &content->check, error);
     }
     *content = (struct record_content){.codec = RECORD_CODEC_DEFLATE, .level = encoder->level};
-    return deflate_encode(encoder->deflate, (const uint8_t *)records, count * RECORD_BYTES, out,
-                          capacity, &content->size, &content->check, error);
+    if (encoder->deflate)
+        return deflate_encode(encoder->deflate, bytes, count * RECORD_BYTES, out, capacity,
+                              &content->size, &content->check, error);
+    if (capacity < record_encode_bound(count))
+        return bt_fail(error, BT_USAGE, "no room for a block of %zu records", count);
+    content->codec = RECORD_CODEC_COLUMNS;
+    content->check = deflate_crc32(bytes, count * RECORD_BYTES);
+    return column_encode(encoder->columns, records, count, encoder->hurry, out, &content->size,
+                         error);
 }
 
 struct record_decoder *record_decoder_new(struct bt_error *error)
 {
     struct record_decoder *decoder = calloc(1, sizeof *decoder);
-    if (!decoder) {
+    if (!decoder)
         bt_fail(error, BT_MEMORY, "no memory for a decompressor");
-        return NULL;
-    }
-    decoder->deflate = deflate_decoder_new(error);
-    if (decoder->deflate)
-        return decoder;
-    record_decoder_free(decoder);
-    return NULL;
+    return decoder;
 }
 
 void record_decoder_free(struct record_decoder *decoder)
@@ -128,7 +155,33 @@ void record_decoder_free(struct record_decoder *decoder)
         return;
     deflate_decoder_free(decoder->deflate);
     block_decoder_free(decoder->blocks);
+    column_decoder_free(decoder->columns);
     free(decoder);
+}
+
+static int decode_deflate(struct record_decoder *decoder, const uint8_t *in, size_t size,
+                          struct record *records, size_t count, uint32_t *check,
+                          struct bt_error *error)
+{
+    if (!decoder->deflate)
+        decoder->deflate = deflate_decoder_new(error);
+    return decoder->deflate ? deflate_decode(decoder->deflate, in, size, (uint8_t *)records,
+                                             count * RECORD_BYTES, check, error)
+                            : BT_MEMORY;
+}
+
+static int decode_columns(struct record_decoder *decoder, const uint8_t *in, size_t size,
+                          struct record *records, size_t count, uint32_t *check,
+                          struct bt_error *error)
+{
+    if (!decoder->columns)
+        decoder->columns = column_decoder_new(error);
+    if (!decoder->columns)
+        return BT_MEMORY;
+    int result = column_decode(decoder->columns, in, size, records, count, error);
+    if (result == 0)
+        *check = deflate_crc32((const uint8_t *)records, count * RECORD_BYTES);
+    return result;
 }
 
 int record_decode(struct record_decoder *decoder, unsigned codec, const uint8_t *in, size_t size,
@@ -136,8 +189,9 @@ int record_decode(struct record_decoder *decoder, unsigned codec, const uint8_t 
 {
     switch (codec) {
     case RECORD_CODEC_DEFLATE:
-        return deflate_decode(decoder->deflate, in, size, (uint8_t *)records, count * RECORD_BYTES,
-                              check, error);
+        return decode_deflate(decoder, in, size, records, count, check, error);
+    case RECORD_CODEC_COLUMNS:
+        return decode_columns(decoder, in, size, records, count, check, error);
     case RECORD_CODEC_BLOCKS:
         if (!decoder->blocks)
             decoder->blocks = block_decoder_new(error);

@@ -15,7 +15,8 @@
 /* What files call the coding of a member. Stable numbers. In version 1 all are deflate. */
 enum record_codec {
     RECORD_CODEC_DEFLATE = 1,
-    RECORD_CODEC_BLOCKS = 3 /* formats/blocks */
+    RECORD_CODEC_COLUMNS = 2, /* formats/columns */
+    RECORD_CODEC_BLOCKS = 3   /* formats/blocks */
 };
 
 /* The first ones are those of formats/deflate/deflate.h, with their numbers. */
@@ -26,6 +27,7 @@ enum record_engine {
     RECORD_ENGINE_RECORDS,
     RECORD_ENGINE_PROGRAMS,
     RECORD_ENGINE_LIBDEFLATE,
+    RECORD_ENGINE_COLUMNS,
     RECORD_ENGINE_BLOCKS, /* of executed programs */
     RECORD_ENGINES
 };
@@ -33,7 +35,7 @@ enum record_engine {
 /* Versions of the file format. */
 enum { CAPTURE_VERSION_GZIP = 1, CAPTURE_VERSION_CODED = 2 };
 
-/* "best", "zlib", "isa-l", "records", "programs", "libdeflate" or "blocks". */
+/* "best", "zlib", "isa-l", "records", "programs", "libdeflate", "columns" or "blocks". */
 const char *record_engine_name(enum record_engine engine);
 
 /* Whether the engine is built in. */
@@ -47,14 +49,14 @@ struct record_content {
     uint8_t codec; /* enum record_codec */
     uint8_t level; /* 0: the engine has none, or it is not known */
     size_t size;
-    uint32_t check; /* as the codec defines it; of deflate CRC-32 of the records */
+    uint32_t check; /* as the codec defines it; of deflate and columns CRC-32 of the records */
 };
 
 struct record_encoder;
 struct record_decoder;
 
-/* level: -1 is the engine's default; the others are as deflate_encoder_new has them; `blocks` has
- * no others. NULL and *error on failure. */
+/* level: -1 is the engine's default; the others are as deflate_encoder_new and column_encoder_new
+ * have them; `blocks` has no others. NULL and *error on failure. */
 struct record_encoder *record_encoder_new(enum record_engine engine, int level,
                                           struct bt_error *error);
 void record_encoder_free(struct record_encoder *encoder);
@@ -69,6 +71,10 @@ void record_encoder_set_version(struct record_encoder *encoder, unsigned version
 
 /* Whether to store records without compression, in any engine. */
 void record_encoder_hurry(struct record_encoder *encoder, bool hurry);
+
+/* The most memory that an encoder of the engine takes for blocks of count records, in bytes, with
+ * what the allocator adds. */
+size_t record_encoder_memory(enum record_engine engine, int level, size_t count);
 
 /* The most bytes that count records can take, in any codec. */
 size_t record_encode_bound(size_t count);

@@ -216,8 +216,7 @@ static bool zlib_encode(struct deflate_encoder *encoder, const uint8_t *in, size
     return true;
 }
 
-/* gzip's CRC-32 of the input. */
-static uint32_t gzip_crc(const uint8_t *in, size_t size)
+uint32_t deflate_crc32(const uint8_t *in, size_t size)
 {
 #if defined(HAVE_ISAL) && defined(__x86_64__)
     /* without that instruction ISA-L processes single bytes, and zlib is twice as fast */
@@ -242,7 +241,7 @@ int deflate_encode(struct deflate_encoder *encoder, const uint8_t *in, size_t si
     if (capacity > UINT32_MAX)
         capacity = UINT32_MAX;
     bool done = true;
-    *crc = gzip_crc(in, size);
+    *crc = deflate_crc32(in, size);
     if (encoder->hurry || stores(encoder)) {
         *out_size = deflate_store(in, size, out);
         return 0;
@@ -307,7 +306,7 @@ static bool decode(struct deflate_decoder *decoder, const uint8_t *in, size_t si
     state->avail_out = (uint32_t)out_size;
     if (isal_inflate_stateless(state) != ISAL_DECOMP_OK || state->avail_in || state->avail_out)
         return false;
-    *crc = gzip_crc(out, out_size);
+    *crc = deflate_crc32(out, out_size);
     return true;
 }
 #else
@@ -323,7 +322,7 @@ static bool decode(struct deflate_decoder *decoder, const uint8_t *in, size_t si
     stream->avail_out = (uInt)out_size;
     if (inflate(stream, Z_FINISH) != Z_STREAM_END || stream->avail_in || stream->avail_out)
         return false;
-    *crc = gzip_crc(out, out_size);
+    *crc = deflate_crc32(out, out_size);
     return true;
 }
 #endif

@@ -52,6 +52,9 @@ size_t deflate_bound(size_t size);
 int deflate_encode(struct deflate_encoder *encoder, const uint8_t *in, size_t size, uint8_t *out,
                    size_t capacity, size_t *out_size, uint32_t *crc32, struct bt_error *error);
 
+/* gzip's CRC-32, by the fastest library; size fits 32 bits. */
+uint32_t deflate_crc32(const uint8_t *in, size_t size);
+
 struct deflate_decoder *deflate_decoder_new(struct bt_error *error);
 void deflate_decoder_free(struct deflate_decoder *decoder);
 

@@ -20,7 +20,9 @@ static void run(struct capture_fixture *s)
     capture_get_status(capture, &s->status);
     capture_free(capture);
     CU_ASSERT(closed);
-    capture_check(&s->check, s->folder, ".byu.gz", &s->script, false);
+    capture_check(&s->check, s->folder,
+                  s->settings.engine == RECORD_ENGINE_COLUMNS ? ".byb" : ".byu.gz", &s->script,
+                  false);
     CU_ASSERT_STRING_EQUAL(s->check.problem, "");
     if (s->check.problem[0])
         printf("\n  seed %llu: %s\n", (unsigned long long)s->script.seed, s->check.problem);
@@ -499,7 +501,9 @@ static void randomise(struct capture_fixture *s, uint64_t *random)
     s->settings.block_records = (uint32_t)maybe(random, 1, 3000);
     s->settings.queue_bytes = random_below(random, 8) ? 1 + random_below(random, 200000) : 0;
     s->settings.flush_ns = (int64_t)maybe(random, 1000, 3000000);
-    s->settings.engine = random_below(random, 4) ? RECORD_ENGINE_BEST : RECORD_ENGINE_ZLIB;
+    s->settings.engine = random_below(random, 4)   ? RECORD_ENGINE_BEST
+                         : random_below(random, 2) ? RECORD_ENGINE_ZLIB
+                                                   : RECORD_ENGINE_COLUMNS;
     s->settings.when_full = random_below(random, 2) ? CAPTURE_WAIT : CAPTURE_DROP;
     if (s->settings.block_records && s->settings.block_records < 50)
         s->script.total /= 20; /* a member for every few records takes long */

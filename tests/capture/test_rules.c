@@ -66,6 +66,9 @@ static void test_engine(void)
             check_refused(&settings, record_engine_name(settings.engine));
         }
     }
+    settings.engine = RECORD_ENGINE_COLUMNS;
+    settings.level = 5;
+    check_refused(&settings, "columns have levels");
 }
 
 /* Without a rule for a second file the first one has no end. */

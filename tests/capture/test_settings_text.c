@@ -78,6 +78,24 @@ static void test_disk_full(void)
     CU_ASSERT_EQUAL(settings_text_disk_full(&settings, "", &error), BT_USAGE);
 }
 
+static void test_engine(void)
+{
+    struct capture_settings settings = capture_settings_default();
+    struct bt_error error;
+    CU_ASSERT_EQUAL(settings_text_engine(&settings, "columns", &error), 0);
+    CU_ASSERT_EQUAL(settings.engine, RECORD_ENGINE_COLUMNS);
+    CU_ASSERT_EQUAL(settings_text_engine(&settings, "zlib", &error), 0);
+    CU_ASSERT_EQUAL(settings.engine, RECORD_ENGINE_ZLIB);
+    CU_ASSERT_EQUAL(settings_text_engine(&settings, "best", &error), BT_USAGE);
+    CU_ASSERT_EQUAL(settings_text_engine(&settings, "lz4", &error), BT_USAGE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "columns"));
+    CU_ASSERT_EQUAL(settings_text_engine_level(&settings, "3", &error), 0);
+    CU_ASSERT_EQUAL(settings.level, 3);
+    CU_ASSERT_EQUAL(settings_text_engine_level(&settings, "10", &error), BT_USAGE);
+    CU_ASSERT_EQUAL(settings_text_engine_level(&settings, "-1", &error), BT_USAGE);
+    CU_ASSERT_EQUAL(settings.level, 3);
+}
+
 static void test_reconnect(void)
 {
     struct session_settings settings = session_settings_default();
@@ -126,6 +144,7 @@ static const struct test_case cases[] = {{"rotation rules", test_rotate},
                                          {"stop rules", test_stop},
                                          {"refused rules", test_refused},
                                          {"a full disk", test_disk_full},
+                                         {"engine and level", test_engine},
                                          {"reconnecting", test_reconnect},
                                          {"around a match", test_windows},
                                          {"memory for records before a match", test_ring},

@@ -122,7 +122,7 @@ static void test_places(void)
     refused(GOOD "colour=red\n",
             "test.conf:4: unknown key \"colour\" in [capture a]; there are board, output, rotate, "
             "keep, stop, filter, packing, queue, workers, when-full, start, retry, disk-full, "
-            "reconnect, trigger, pre, post, stop-on, ring, exec-on-file");
+            "engine, level, reconnect, trigger, pre, post, stop-on, ring, exec-on-file");
     refused(GOOD "board=c\n", "test.conf:4: duplicate key board in [capture a]");
     refused(GOOD "rotate=size=1M\nrotate=time=1s,size=1M\n",
             "test.conf:5: rotate: size is given twice");
@@ -204,7 +204,8 @@ static void test_triggers(void)
     refused(GOOD "stop_on=type=FETCH\n",
             "test.conf:4: unknown key \"stop_on\" in [capture a]; there are board, output, rotate, "
             "keep, stop, filter, packing, queue, workers, when-full, start, retry, disk-full, "
-            "reconnect, trigger, pre, post, stop-on, ring, exec-on-file, did you mean 'stop-on'?");
+            "engine, level, reconnect, trigger, pre, post, stop-on, ring, exec-on-file, did you "
+            "mean 'stop-on'?");
     static const char longest[] = GOOD "stop-on=";
     char text[sizeof longest + TRIGGER_TEXT_BYTES + 1] = GOOD "stop-on=";
     memset(text + strlen(text), 'x', TRIGGER_TEXT_BYTES);

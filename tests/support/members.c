@@ -78,7 +78,8 @@ size_t members_append_capture(struct members *to, const struct record *records, 
         tick = last;
         if (offsets)
             offsets[members] = to->size;
-        members_append_data(to, RECORD_ENGINE_BEST, &batch);
+        const bool coded = to->version == CAPTURE_VERSION_CODED && members % 2 > 0;
+        members_append_data(to, coded ? RECORD_ENGINE_COLUMNS : RECORD_ENGINE_BEST, &batch);
         members++;
     }
     struct capture_totals totals = {.end = CAPTURE_END_STOPPED,

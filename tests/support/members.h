@@ -23,7 +23,8 @@ void members_append_closing(struct members *to, const struct capture_totals *tot
 /*
  * Appends a whole capture file with count records in members of at most block records, numbered
  * from 0, the first at tick 100. Sets offsets (room for count / block + 1, may be NULL) to those
- * of the data members. Returns the number of data members.
+ * of the data members. In version 2 every other member has columns. Returns the number of data
+ * members.
  */
 size_t members_append_capture(struct members *to, const struct record *records, size_t count,
                               size_t block, size_t *offsets);

@@ -187,6 +187,11 @@ static void put_file(struct maker *maker, const char *prefix, int number, bool l
     random_fill(&id, info.id, sizeof info.id);
     /* files of a capture may differ in version */
     info.version = (uint8_t)(1 + (seed + (uint64_t)number) % CAPTURE_VERSION_CODED);
+    maker->encoder = record_encoder_new(seed % 4 == 1 && info.version == CAPTURE_VERSION_CODED
+                                            ? RECORD_ENGINE_COLUMNS
+                                            : RECORD_ENGINE_ZLIB,
+                                        1, NULL);
+    require(maker->encoder, "no memory");
     record_encoder_set_version(maker->encoder, info.version);
     strcpy(info.bus, maker->program ? CAPTURE_BUS_PROGRAM : "p6");
     snprintf(name, sizeof name, "%s_%d.byu.gz", prefix, number);
@@ -197,6 +202,7 @@ static void put_file(struct maker *maker, const char *prefix, int number, bool l
         put_block(maker);
     close_file(maker, last);
     capture_writer_free(maker->writer);
+    record_encoder_free(maker->encoder);
     close(file);
 }
 
@@ -207,12 +213,10 @@ int random_capture_write(struct trace_items *items, const char *prefix, uint64_t
     maker->items = items;
     maker->random = random_seed(seed);
     maker->program = program;
-    maker->encoder = record_encoder_new(RECORD_ENGINE_ZLIB, 1, NULL);
     items->count = 0;
     const int files = 1 + (int)below(maker, RANDOM_CAPTURE_FILES);
     for (int number = 1; number <= files; number++)
         put_file(maker, prefix, number, number == files, seed);
-    record_encoder_free(maker->encoder);
     free(maker);
     return files;
 }

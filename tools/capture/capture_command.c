@@ -101,8 +101,10 @@ static const struct option_row capture_rows[] = {
     {OPTION_DURATION, 0, "flush", "TIME",
      "longest time that a record waits for its block to fill (default: 1s)",
      OPTION(capture.flush_ns), NULL},
-    {OPTION_CALL, 0, "engine", "NAME records programs isa-l libdeflate zlib",
-     "compressor: records (the fastest), isa-l, libdeflate or zlib", 0, capture_option_engine},
+    {OPTION_CALL, 0, "engine", "NAME records columns programs isa-l libdeflate zlib",
+     "compressor: records (the default), columns (.byb files of half the size, not for gzip), "
+     "isa-l, libdeflate or zlib",
+     0, capture_option_engine},
     CAPTURE_LEVEL_OPTION,
     {OPTION_CALL, 0, "when-full", "WHAT wait drop",
      "on a full queue: wait (the default), or drop and count records", 0, take_when_full},

@@ -43,30 +43,12 @@ int capture_option_choose(const char *argument, const char *first, const char *s
 
 int capture_option_engine(void *settings, const char *argument, struct bt_error *error)
 {
-    enum record_engine engine = RECORD_ENGINE_ZLIB;
-    while (engine < RECORD_ENGINES && strcmp(record_engine_name(engine), argument) != 0)
-        engine++;
-    if (engine == RECORD_ENGINES)
-        return bt_fail(error, BT_USAGE,
-                       "\"%s\" should be records, programs, isa-l, libdeflate or zlib", argument);
-    if (!record_engine_exists(engine))
-        return bt_fail(error, BT_USAGE, "this bustap was built without %s", argument);
-    ((struct capture_settings *)settings)->engine = engine;
-    return 0;
+    return settings_text_engine(settings, argument, error);
 }
 
 int capture_option_level(void *settings, const char *argument, struct bt_error *error)
 {
-    uint64_t level;
-    int result = quantity_count(&level, argument, error);
-    if (result < 0)
-        return result;
-    if (level > 9)
-        return bt_fail(
-            error, BT_USAGE,
-            "zlib and libdeflate have levels 1 to 9, isa-l 0 to 3, records and programs only 0");
-    ((struct capture_settings *)settings)->level = (int)level;
-    return 0;
+    return settings_text_engine_level(settings, argument, error);
 }
 
 int capture_option_queue(void *settings, const char *argument, struct bt_error *error)

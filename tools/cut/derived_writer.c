@@ -2,6 +2,7 @@
 
 #include "formats/base/clock.h"
 #include "formats/base/saturating.h"
+#include "formats/capture/capture_name.h"
 #include "formats/capture/capture_writer.h"
 
 #include <stdio.h>
@@ -45,7 +46,8 @@ struct derived_writer *derived_writer_new(int fd, const char *name, const struct
         free(writer);
         return NULL;
     }
-    writer->encoder = record_encoder_new(RECORD_ENGINE_BEST, -1, error);
+    writer->encoder = record_encoder_new(
+        capture_name_asks_coded(name) ? RECORD_ENGINE_COLUMNS : RECORD_ENGINE_BEST, -1, error);
     writer->member = malloc(MEMBER_BYTES);
     writer->block.capacity = CAPTURE_BLOCK_RECORDS;
     writer->block.records = malloc(writer->block.capacity * sizeof(struct record));

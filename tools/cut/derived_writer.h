@@ -27,7 +27,8 @@ struct derived_counts {
 };
 
 /*
- * Writes to fd, which stays open; name is its name in errors and must outlive the writer. info
+ * Writes to fd, which stays open; name is its name in errors, must outlive the writer, and decides
+ * on the version: 2, as columns, if it ends in ".byb". info
  * describes the capture; the writer sets what derived captures have of their own, and an id if it
  * has none. NULL and *error.
  */

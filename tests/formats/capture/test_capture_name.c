@@ -61,6 +61,17 @@ static void test_others(void)
         CU_ASSERT_FALSE(capture_name_get(&name, names[i]));
 }
 
-static const struct test_case cases[] = {
-    {"names", test_names}, {"other names", test_others}, {NULL, NULL}};
+static void test_asks_coded(void)
+{
+    CU_ASSERT_TRUE(capture_name_asks_coded("a/b.byb"));
+    CU_ASSERT_FALSE(capture_name_asks_coded("a/b.byb.part"));
+    CU_ASSERT_FALSE(capture_name_asks_coded("a/b.byu.gz"));
+    CU_ASSERT_FALSE(capture_name_asks_coded("byb"));
+    CU_ASSERT_FALSE(capture_name_asks_coded("-"));
+}
+
+static const struct test_case cases[] = {{"names", test_names},
+                                         {"other names", test_others},
+                                         {"names that ask for version 2", test_asks_coded},
+                                         {NULL, NULL}};
 TEST_SUITE(capture_name, cases)

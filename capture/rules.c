@@ -119,7 +119,7 @@ static uint64_t smaller_limit(uint64_t a, uint64_t b)
 static uint32_t records_for_file(uint64_t file_bytes)
 {
     uint64_t room = file_bytes > FILE_OVERHEAD_BYTES ? file_bytes - FILE_OVERHEAD_BYTES : 0;
-    uint32_t records = CAPTURE_BLOCK_RECORDS;
+    uint32_t records = CAPTURE_MEMBER_RECORDS_MAX;
     while (records > BLOCK_RECORDS_MIN &&
            capture_data_member_bound(records) > room / FILE_BLOCKS_WISHED)
         records -= records / 8 + 1;
@@ -129,8 +129,10 @@ static uint32_t records_for_file(uint64_t file_bytes)
 static uint32_t default_block_records(const struct capture_settings *settings)
 {
     uint32_t records = CAPTURE_BLOCK_RECORDS;
+    if (settings->engine == RECORD_ENGINE_BLOCKS)
+        records *= 4; /* each member repeats the definitions of blocks */
     uint64_t file_bytes = smaller_limit(settings->rotate_bytes, settings->stop_bytes);
-    if (file_bytes)
+    if (file_bytes && records_for_file(file_bytes) < records)
         records = records_for_file(file_bytes);
     size_t share = settings->queue_bytes / RECORD_BYTES / QUEUE_BLOCKS_WISHED;
     if (share < records)

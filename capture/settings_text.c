@@ -96,9 +96,10 @@ int settings_text_engine(struct capture_settings *settings, const char *text,
     while (engine < RECORD_ENGINES && strcmp(record_engine_name(engine), text) != 0)
         engine++;
     if (engine == RECORD_ENGINES)
-        return bt_fail(error, BT_USAGE,
-                       "\"%.40s\" should be records, programs, columns, isa-l, libdeflate or zlib",
-                       text);
+        return bt_fail(
+            error, BT_USAGE,
+            "\"%.40s\" should be records, programs, columns, blocks, isa-l, libdeflate or zlib",
+            text);
     if (!record_engine_exists(engine))
         return bt_fail(error, BT_USAGE, "this bustap was built without %s", text);
     settings->engine = engine;

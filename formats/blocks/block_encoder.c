@@ -48,6 +48,12 @@ void block_encoder_free(struct block_encoder *encoder)
     free(encoder);
 }
 
+size_t block_encoder_memory(size_t records)
+{
+    size_t an_execution = sizeof(uint32_t) + sizeof(uint64_t); /* reserved for each record */
+    return block_models_memory() + records * (an_execution + sizeof(struct record));
+}
+
 void block_encoder_begin(struct block_encoder *encoder)
 {
     encoder->template_count = encoder->record_count = encoder->reference_count = 0;

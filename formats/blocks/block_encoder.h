@@ -17,6 +17,9 @@ struct block_encoder;
 struct block_encoder *block_encoder_new(struct bt_error *error);
 void block_encoder_free(struct block_encoder *encoder);
 
+/* Memory of an encoder of members of so many usual records, in bytes; rarely more. */
+size_t block_encoder_memory(size_t records);
+
 /* Begins a member, without templates. */
 void block_encoder_begin(struct block_encoder *encoder);
 

@@ -44,6 +44,16 @@ void block_models_free(struct block_models *models)
     free(models);
 }
 
+size_t block_models_memory(void)
+{
+    const struct block_models *models = NULL;
+    return sizeof *models +
+           TABLE_SIZE *
+               (sizeof *models->definitions.seen + sizeof *models->definitions.owners +
+                sizeof *models->sequence.seconds + sizeof *models->addresses.pointers +
+                sizeof *models->addresses.callers + BLOCK_ORDERS * sizeof *models->sequence.by[0]);
+}
+
 unsigned block_models_bits(size_t records)
 {
     unsigned bits = BLOCK_TABLE_BITS_MIN;

@@ -15,6 +15,9 @@ struct block_models;
 struct block_models *block_models_new(void);
 void block_models_free(struct block_models *models);
 
+/* Their memory in bytes, without places. */
+size_t block_models_memory(void);
+
 /* The table bits that an encoder chooses for a member of so many records. */
 unsigned block_models_bits(size_t records);
 

@@ -109,8 +109,14 @@ void record_encoder_hurry(struct record_encoder *encoder, bool hurry)
 
 size_t record_encoder_memory(enum record_engine engine, int level, size_t count)
 {
-    return DEFLATE_ENCODER_BYTES +
-           (engine == RECORD_ENGINE_COLUMNS ? column_encoder_memory(level, count) : 0);
+    switch (engine) {
+    case RECORD_ENGINE_COLUMNS:
+        return DEFLATE_ENCODER_BYTES + column_encoder_memory(level, count);
+    case RECORD_ENGINE_BLOCKS:
+        return DEFLATE_ENCODER_BYTES + block_encoder_memory(count);
+    default:
+        return DEFLATE_ENCODER_BYTES;
+    }
 }
 
 size_t record_encode_bound(size_t count)

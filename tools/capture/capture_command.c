@@ -101,7 +101,7 @@ static const struct option_row capture_rows[] = {
     {OPTION_DURATION, 0, "flush", "TIME",
      "longest time that a record waits for its block to fill (default: 1s)",
      OPTION(capture.flush_ns), NULL},
-    {OPTION_CALL, 0, "engine", "NAME records columns programs isa-l libdeflate zlib",
+    {OPTION_CALL, 0, "engine", "NAME records columns programs blocks isa-l libdeflate zlib",
      "compressor: records (the default), columns (.byb files of half the size, not for gzip), "
      "isa-l, libdeflate or zlib",
      0, capture_option_engine},

@@ -103,9 +103,9 @@ static const struct option_row exec_rows[] = {
     CAPTURE_FILE_OPTIONS(struct exec_settings),
     CAPTURE_TRIGGER_OPTIONS(struct exec_settings),
     CAPTURE_QUEUE_OPTIONS(struct exec_settings),
-    {OPTION_CALL, 0, "engine", "NAME programs columns records isa-l libdeflate zlib",
-     "compressor: programs (the default), columns (smaller .byb files, not for gzip), records, "
-     "isa-l, libdeflate or zlib",
+    {OPTION_CALL, 0, "engine", "NAME programs blocks columns records isa-l libdeflate zlib",
+     "compressor: programs (the default), blocks (the smallest .byb files, not for gzip), columns, "
+     "records, isa-l, libdeflate or zlib",
      0, capture_option_engine},
     CAPTURE_LEVEL_OPTION,
     CAPTURE_DISK_FULL_OPTION,

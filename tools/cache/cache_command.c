@@ -202,7 +202,7 @@ static const struct option_row cache_options[] = {
     FIGURE_OPTIONS(struct cache_request, figure),
     MODULE_OPTIONS(struct cache_request, input.modules),
     {OPTION_NUMBER, 'j', "threads", "N",
-     "worker threads; 0: one per processor (default: 1; for sweeps 0)",
+     "worker threads; 0: one per processor, if that helps (default: 0)",
      offsetof(struct cache_request, threads), NULL},
     {OPTION_COUNT, 0, "skip", "N", "skip the first N records",
      offsetof(struct cache_request, input.first), NULL},
@@ -358,6 +358,20 @@ static void find_names(struct address_names **names, const struct cache_request 
     address_names_print_refused(*names, stderr);
 }
 
+/* The number of threads of a simulation; 0: one for each processor. */
+static unsigned threads_of(const struct cache_request *request, const struct cluster *cluster)
+{
+    const char *why = simulation_one_thread(&request->text.settings);
+    if (request->threads == NOT_GIVEN)
+        return cluster_size(cluster) > 1 || request->by != ATTRIBUTE_BY_NOTHING ||
+                       request->interval.unit != EXTENT_NONE
+                   ? 1
+                   : 0;
+    if (request->threads > 1 && why && cluster_rank(cluster) == 0)
+        fprintf(stderr, "bustap: one thread simulates: %s\n", why);
+    return request->threads;
+}
+
 /* Returns the exit status, or a negative error code. */
 static int simulate(const struct cache_request *request, const struct invocation *call,
                     struct cluster *cluster, struct bt_error *error)
@@ -371,9 +385,8 @@ static int simulate(const struct cache_request *request, const struct invocation
     int status = 0;
     int result = given_names(&names, request, first, error);
     if (result == 0)
-        result =
-            simulation_new(&simulation, &request->text.settings,
-                           request->threads == NOT_GIVEN ? 1 : request->threads, cluster, error);
+        result = simulation_new(&simulation, &request->text.settings, threads_of(request, cluster),
+                                cluster, error);
     if (result == 0 && request->with_tlb && first)
         result = tlb_new(&tlb, &request->tlb, error);
     if (result == 0 && request->by != ATTRIBUTE_BY_NOTHING)

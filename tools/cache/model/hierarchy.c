@@ -182,6 +182,29 @@ static int meet_processor(struct hierarchy *hierarchy, unsigned id, struct bt_er
     return 0;
 }
 
+/* Sets ways and sub-blocks, and both sides of unified levels. */
+static void complete(struct hierarchy_settings *settings)
+{
+    for (unsigned level = 0; level < settings->level_count; level++)
+        for (unsigned side = 0; side < CACHE_SIDES; side++) {
+            struct cache_settings *cache = &settings->levels[level].sides[side];
+            if (!settings->levels[level].split)
+                *cache = settings->levels[level].sides[0];
+            if (cache->ways == 0)
+                cache->ways = (uint32_t)(cache->size / cache->line);
+            if (cache->sub_block == 0)
+                cache->sub_block = cache->line;
+        }
+}
+
+bool hierarchy_is_quick(const struct hierarchy_settings *settings)
+{
+    struct hierarchy_settings completed = *settings;
+    complete(&completed);
+    const enum hierarchy_shape shape = hierarchy_shape_of(&completed);
+    return (shape == SHAPE_PLAIN || shape == SHAPE_NARROW) && !settings->optimum;
+}
+
 int hierarchy_new(struct hierarchy **hierarchy, const struct hierarchy_settings *settings,
                   struct bt_error *error)
 {
@@ -204,20 +227,12 @@ int hierarchy_new_part(struct hierarchy **hierarchy, const struct hierarchy_sett
     made->lines.value_bytes = sizeof(struct cache_line_counters);
     made->part = part;
     made->parts = parts;
+    made->part_mask = power_is(parts) ? parts - 1 : 0;
     if (parts > 1)
         hierarchy_classes(settings, &made->class_shift, &made->class_mask);
     made->agent_level = hierarchy_agent_level(settings);
     made->readinv_owns = settings->coherence != CACHE_INCOHERENT && !settings->plain_readinv;
-    for (unsigned level = 0; level < settings->level_count; level++)
-        for (unsigned side = 0; side < CACHE_SIDES; side++) {
-            struct cache_settings *cache = &made->settings.levels[level].sides[side];
-            if (!settings->levels[level].split)
-                *cache = settings->levels[level].sides[0];
-            if (cache->ways == 0)
-                cache->ways = (uint32_t)(cache->size / cache->line);
-            if (cache->sub_block == 0)
-                cache->sub_block = cache->line;
-        }
+    complete(&made->settings);
     made->shape = hierarchy_shape_of(&made->settings);
     if (settings->accesses) {
         made->accesses = line_accesses_new(
@@ -333,6 +348,11 @@ static int out_of_memory(const struct hierarchy *hierarchy, struct bt_error *err
                : 0;
 }
 
+void hierarchy_count_records(struct hierarchy *hierarchy, uint64_t count)
+{
+    hierarchy->counters.records += hierarchy->part == 0 ? count : 0;
+}
+
 int hierarchy_put(struct hierarchy *hierarchy, const struct record *records, size_t count,
                   struct bt_error *error)
 {
@@ -356,7 +376,7 @@ int hierarchy_put(struct hierarchy *hierarchy, const struct record *records, siz
         }
         refer(hierarchy, record, kind);
     }
-    hierarchy->counters.records += hierarchy->part == 0 ? count : 0;
+    hierarchy_count_records(hierarchy, count);
     agents_count_events(hierarchy);
     return out_of_memory(hierarchy, error);
 }

@@ -175,8 +175,10 @@ int hierarchy_new(struct hierarchy **hierarchy, const struct hierarchy_settings 
 
 /*
  * Makes one part, 0 to parts - 1, of a hierarchy whose sets are divided among `parts`. Every part
- * gets all records. The counters of all parts added up (cache_counters_add, hierarchy_counters_add)
- * are those of the undivided hierarchy; each line belongs to one part.
+ * gets all records, or those that may touch its classes of sets (hierarchy_classes) and the first
+ * reference of each processor; part 0 also gets those that are no references. The counters of all
+ * parts added up (cache_counters_add, hierarchy_counters_add) are those of the undivided hierarchy;
+ * each line belongs to one part.
  */
 int hierarchy_new_part(struct hierarchy **hierarchy, const struct hierarchy_settings *settings,
                        unsigned part, unsigned parts, struct bt_error *error);
@@ -187,6 +189,16 @@ int hierarchy_check_parts(const struct hierarchy_settings *settings, struct bt_e
 
 /* Maximum number of parts; 1: the sets cannot be divided. */
 unsigned hierarchy_parts_max(const struct hierarchy_settings *settings);
+
+/* The class of an address' sets is address >> shift & mask: it belongs to part (class % parts). */
+void hierarchy_classes(const struct hierarchy_settings *settings, unsigned *shift, uint32_t *mask);
+
+/* Counts records that part 0 did not get; has no effect on other parts. */
+void hierarchy_count_records(struct hierarchy *hierarchy, uint64_t count);
+
+/* Whether references to a hierarchy of checked settings take little longer than to read them: all
+ * caches are plain LRU caches, without coherence at first. */
+bool hierarchy_is_quick(const struct hierarchy_settings *settings);
 
 /* Adds the counters of another part. */
 void cache_counters_add(struct cache_counters *counters, const struct cache_counters *more);

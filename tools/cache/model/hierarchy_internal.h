@@ -104,6 +104,7 @@ struct hierarchy {
     uint32_t class_mask;                /* address bits that select this part's classes of sets */
     unsigned class_shift;
     unsigned part, parts;
+    uint32_t part_mask; /* bits of a class that are its part; 0: parts is no power of two, or 1 */
     struct hierarchy_counters counters;
 };
 
@@ -116,9 +117,9 @@ static inline uint32_t cache_line_address(const struct cache *cache, uint32_t ad
 /* Whether the set of an address belongs to this part. */
 static inline bool hierarchy_is_mine(const struct hierarchy *hierarchy, uint32_t address)
 {
-    return hierarchy->parts == 1 ||
-           (address >> hierarchy->class_shift & hierarchy->class_mask) % hierarchy->parts ==
-               hierarchy->part;
+    const uint32_t class_of = address >> hierarchy->class_shift & hierarchy->class_mask;
+    return hierarchy->part_mask ? (class_of & hierarchy->part_mask) == hierarchy->part
+                                : class_of % hierarchy->parts == hierarchy->part;
 }
 
 /* --- fast.c --- */
@@ -271,9 +272,6 @@ void prefetcher_train(struct cache *cache, const struct cache_reference *referen
 void prefetcher_end(struct cache *cache);
 
 /* --- hierarchy.c, settings.c --- */
-
-/* Bits of the address, address >> shift & mask, that are the same for all addresses of a set. */
-void hierarchy_classes(const struct hierarchy_settings *settings, unsigned *shift, uint32_t *mask);
 
 /* The level of the agents of a coherent hierarchy. */
 unsigned hierarchy_agent_level(const struct hierarchy_settings *settings);

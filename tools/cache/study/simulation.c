@@ -1,14 +1,18 @@
 #include "tools/cache/study/simulation.h"
 
-#include "tools/cache/study/team.h"
+#include "formats/base/thread.h"
+#include "tools/cache/study/partition.h"
 
 #include <stdlib.h>
+
+/* With fewer processors, a quick simulation leaves the others to those who read and decompress. */
+#define PROCESSORS_MIN 4u
 
 struct simulation {
     struct sink sink;
     struct hierarchy_settings settings;
-    struct team *team;
-    struct hierarchy *parts[TEAM_MEMBERS_MAX];
+    struct partition *partition; /* NULL: one part, which the caller simulates */
+    struct hierarchy *parts[SIMULATION_THREADS_MAX];
     unsigned part_count;
     bool is_divided; /* among threads or processes */
     struct phases phases;
@@ -17,20 +21,13 @@ struct simulation {
     uint64_t lost;
 };
 
-static int work(void *context, unsigned member, const struct record *records, size_t count,
-                struct bt_error *error)
-{
-    struct simulation *simulation = context;
-    return simulation->attribution
-               ? attribution_put(simulation->attribution, simulation->parts[member], records, count,
-                                 error)
-               : hierarchy_put(simulation->parts[member], records, count, error);
-}
-
 /* Takes the counters of a phase, or forgets those of the warm-up. */
 static int end_phase(void *context, struct bt_error *error)
 {
     struct simulation *simulation = context;
+    const int result = simulation->partition ? partition_wait(simulation->partition, error) : 0;
+    if (result < 0)
+        return result;
     if (!simulation->phases.warming)
         return simulation->phases.interval.unit == EXTENT_NONE
                    ? 0
@@ -47,7 +44,11 @@ static int put_phase(void *context, const struct record *records, size_t count,
                      struct bt_error *error)
 {
     const struct simulation *simulation = context;
-    return team_put(simulation->team, records, count, error);
+    if (simulation->partition)
+        return partition_put(simulation->partition, records, count, error);
+    return simulation->attribution ? attribution_put(simulation->attribution, simulation->parts[0],
+                                                     records, count, error)
+                                   : hierarchy_put(simulation->parts[0], records, count, error);
 }
 
 static int put(struct sink *sink, const struct batch *batch, struct bt_error *error)
@@ -59,6 +60,18 @@ static int put(struct sink *sink, const struct batch *batch, struct bt_error *er
 }
 
 static const struct sink_operations operations = {put, sink_close_nothing};
+
+const char *simulation_one_thread(const struct hierarchy_settings *settings)
+{
+    const struct cache_level *first = &settings->levels[0];
+    const bool direct = settings->level_count == 1 && first->sides[0].ways == 1 &&
+                        (!first->split || first->sides[1].ways == 1);
+    if (settings->accesses)
+        return "the accesses of lines are counted in the order of all records";
+    if (direct && settings->coherence == CACHE_INCOHERENT && !settings->optimum)
+        return "to divide the records takes as long as to simulate a direct-mapped cache";
+    return NULL;
+}
 
 /* Number of parts, over all processes. */
 static int count_parts(unsigned *parts, const struct hierarchy_settings *settings, unsigned threads,
@@ -73,8 +86,12 @@ static int count_parts(unsigned *parts, const struct hierarchy_settings *setting
             return result;
     }
     unsigned most = hierarchy_parts_max(settings);
-    unsigned each = threads ? threads : team_processors();
-    each = each < TEAM_MEMBERS_MAX ? each : TEAM_MEMBERS_MAX;
+    unsigned each = threads ? threads : thread_processors();
+    if (threads == 0 && each < PROCESSORS_MIN && hierarchy_is_quick(settings))
+        each = 1;
+    each = each < SIMULATION_THREADS_MAX ? each : SIMULATION_THREADS_MAX;
+    if (simulation_one_thread(settings))
+        each = 1;
     *parts = each * processes < most ? each * processes : most;
     return 0;
 }
@@ -102,12 +119,14 @@ int simulation_new(struct simulation **simulation, const struct hierarchy_settin
     made->settings = *settings;
     made->is_divided = parts > 1;
     unsigned end = first_part(parts, rank + 1, size);
-    for (unsigned part = first_part(parts, rank, size); part < end && result == 0; part++) {
+    const unsigned first = first_part(parts, rank, size);
+    for (unsigned part = first; part < end && result == 0; part++) {
         result = hierarchy_new_part(&made->parts[made->part_count], settings, part, parts, error);
         made->part_count++;
     }
-    if (result == 0 && made->part_count > 0)
-        result = team_new(&made->team, made->part_count, work, made, error);
+    if (result == 0 && made->part_count > 1)
+        result =
+            partition_new(&made->partition, made->parts, first, made->part_count, parts, error);
     if (result < 0) {
         simulation_free(made);
         return result;
@@ -181,7 +200,7 @@ void simulation_free(struct simulation *simulation)
 {
     if (!simulation)
         return;
-    team_free(simulation->team);
+    partition_free(simulation->partition);
     for (unsigned part = 0; part < simulation->part_count; part++)
         hierarchy_free(simulation->parts[part]);
     intervals_clear(&simulation->intervals);

@@ -9,10 +9,13 @@
 #include "tools/cache/study/results.h"
 #include "tools/common/cluster.h"
 
+#define SIMULATION_THREADS_MAX 256u
+
 struct simulation;
 
-/* threads: in each process; 0: one for each processor of the host, if the sets can be divided. Sets
- * that cannot be divided are simulated by process 0 alone. 0, BT_USAGE or BT_MEMORY. */
+/* threads: in each process; 0: one for each processor of the host, if the sets can be divided and
+ * more than one thread is faster. Sets that cannot be divided are simulated by process 0 alone;
+ * simulation_one_thread() limits the threads. 0, BT_USAGE or BT_MEMORY. */
 int simulation_new(struct simulation **simulation, const struct hierarchy_settings *settings,
                    unsigned threads, const struct cluster *cluster, struct bt_error *error);
 
@@ -27,6 +30,10 @@ int simulation_attribute(struct simulation *simulation, struct attribution *attr
 /* Takes the clock of the trace, in ticks per second (0: unknown), for phases that last a time;
  * before its first record. 0, or BT_USAGE. */
 int simulation_clock(struct simulation *simulation, uint64_t clock_hz, struct bt_error *error);
+
+/* Why a process simulates checked settings with one thread only, as part of a sentence; NULL: it
+ * need not. */
+const char *simulation_one_thread(const struct hierarchy_settings *settings);
 
 /* Whether this process simulates a part; otherwise it needs no records. */
 bool simulation_takes_part(const struct simulation *simulation);

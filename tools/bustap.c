@@ -40,6 +40,7 @@ static const struct command *const commands[] = {
     &recover_command,
     &cut_command,
     &merge_command,
+    &pack_command,
     &cache_command,
     &convert_command,
     &plot_command,

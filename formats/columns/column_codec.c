@@ -1,6 +1,7 @@
 #include "formats/columns/column_codec.h"
 
 #include "formats/columns/column_backend.h"
+#include "formats/columns/record_model.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,22 +14,30 @@ enum { CONTENT_STORED = 0, CONTENT_COLUMNS = 1 };
 #define BEGIN_BYTES  2u /* version and number of kinds */
 
 struct column_encoder {
-    unsigned level; /* 0: store */
+    unsigned level;             /* 0: store */
+    struct record_model *model; /* of archive levels, else NULL */
     struct column_backend *backend;
     struct columns columns;
 };
 
 struct column_decoder {
+    struct record_model *model; /* NULL before the first of an archive level */
     struct column_backend *backend;
     struct columns columns;
 };
 
 /* --- encoding -------------------------------------------------------------------------------- */
 
+/* How an archive level codes. */
+static enum record_model_method model_method(unsigned level)
+{
+    return level >= COLUMN_LEVEL_MIXING ? RECORD_MODEL_MIXING : RECORD_MODEL_NIBBLES;
+}
+
 struct column_encoder *column_encoder_new(int level, struct bt_error *error)
 {
-    if (level < -1 || level > COLUMN_LEVELS) {
-        bt_fail(error, BT_USAGE, "columns have levels 0 (store) to %d, not %d", COLUMN_LEVELS,
+    if (level < -1 || level > COLUMN_LEVEL_MOST) {
+        bt_fail(error, BT_USAGE, "columns have levels 0 (store) to %d, not %d", COLUMN_LEVEL_MOST,
                 level);
         return NULL;
     }
@@ -39,7 +48,12 @@ struct column_encoder *column_encoder_new(int level, struct bt_error *error)
     }
     encoder->level = level < 0 ? COLUMN_LEVEL_DEFAULT : (unsigned)level;
     encoder->backend = column_backend_new(error);
-    if (encoder->backend)
+    if (encoder->backend && level >= COLUMN_LEVEL_NIBBLES) {
+        encoder->model = record_model_new(RECORD_MODEL_MOST);
+        if (!encoder->model)
+            bt_fail(error, BT_MEMORY, "no memory for a compressor");
+    }
+    if (encoder->backend && (encoder->model || level < COLUMN_LEVEL_NIBBLES))
         return encoder;
     column_encoder_free(encoder);
     return NULL;
@@ -50,6 +64,7 @@ void column_encoder_free(struct column_encoder *encoder)
     if (!encoder)
         return;
     column_backend_free(encoder->backend);
+    record_model_free(encoder->model);
     columns_clear(&encoder->columns);
     free(encoder);
 }
@@ -64,6 +79,8 @@ size_t column_encoder_memory(int level, size_t count)
     size_t bytes = column_backend_memory(level < 0 ? COLUMN_LEVEL_DEFAULT : (unsigned)level);
     for (int i = 0; i < COLUMN_STREAMS; i++)
         bytes += (count + 1) * column_width((enum column_stream)i);
+    if (level >= COLUMN_LEVEL_NIBBLES)
+        bytes += record_model_memory(model_method((unsigned)level), RECORD_MODEL_MOST);
     return bytes;
 }
 
@@ -108,6 +125,9 @@ int column_encode(struct column_encoder *encoder, const struct record *records, 
                   bool store, uint8_t *out, size_t *size, struct bt_error *error)
 {
     const size_t most = column_encode_bound(count);
+    if (encoder->model && !store)
+        return record_model_encode(encoder->model, model_method(encoder->level), records, count,
+                                   out, size, error);
     int result = BT_FULL;
     if (!store && encoder->level > 0) {
         result = columns_reserve(&encoder->columns, count, error);
@@ -147,6 +167,7 @@ void column_decoder_free(struct column_decoder *decoder)
     if (!decoder)
         return;
     column_backend_free(decoder->backend);
+    record_model_free(decoder->model);
     columns_clear(&decoder->columns);
     free(decoder);
 }
@@ -197,6 +218,12 @@ int column_decode(struct column_decoder *decoder, const uint8_t *in, size_t size
     if (size == column_encode_bound(count) && in[0] == CONTENT_STORED) {
         memcpy(records, in + 1, count * RECORD_BYTES);
         return 0;
+    }
+    if (size > 0 && (in[0] == RECORD_MODEL_NIBBLES || in[0] == RECORD_MODEL_MIXING)) {
+        if (!decoder->model)
+            decoder->model = record_model_new(RECORD_MODEL_MOST);
+        return decoder->model ? record_model_decode(decoder->model, in, size, records, count, error)
+                              : bt_fail(error, BT_MEMORY, "no memory for a decompressor");
     }
     if (size > 0 && in[0] > CONTENT_COLUMNS)
         return bt_fail(error, BT_DATA,

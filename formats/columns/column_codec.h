@@ -10,7 +10,8 @@
 struct column_encoder;
 struct column_decoder;
 
-/* level: 1 to COLUMN_LEVELS; -1: the default; 0: records are stored. NULL and *error on failure. */
+/* level: 1 to COLUMN_LEVELS, for archives up to COLUMN_LEVEL_MOST; -1: the default; 0: records are
+ * stored. NULL and *error on failure. */
 struct column_encoder *column_encoder_new(int level, struct bt_error *error);
 void column_encoder_free(struct column_encoder *encoder);
 

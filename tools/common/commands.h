@@ -35,6 +35,7 @@ extern const struct command follow_command;
 extern const struct command info_command;
 extern const struct command merge_command;
 extern const struct command mrc_command;
+extern const struct command pack_command;
 extern const struct command plot_command;
 extern const struct command profile_command;
 extern const struct command recover_command;

@@ -179,7 +179,7 @@ static void test_sizes(void)
 static void test_wrong_levels(void)
 {
     struct bt_error error;
-    CU_ASSERT_PTR_NULL(column_encoder_new(COLUMN_LEVELS + 1, &error));
+    CU_ASSERT_PTR_NULL(column_encoder_new(COLUMN_LEVEL_MOST + 1, &error));
     CU_ASSERT_EQUAL(error.code, BT_USAGE);
     CU_ASSERT_PTR_NULL(column_encoder_new(-2, &error));
     struct column_encoder *encoder = column_encoder_new(-1, &error);

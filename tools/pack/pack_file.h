@@ -1,0 +1,32 @@
+/* Rewrites one capture file, block by block: the same capture with another coding. */
+#ifndef TOOLS_PACK_PACK_FILE_H
+#define TOOLS_PACK_PACK_FILE_H
+
+#include "formats/base/error.h"
+#include "tools/common/progress.h"
+
+#include <stdint.h>
+
+struct pack_settings {
+    int level;        /* of the engine `columns` */
+    unsigned threads; /* at least 1 */
+    struct progress *progress;
+};
+
+/* What was written. */
+struct pack_counts {
+    uint64_t records, lost;
+    uint64_t blocks_before, blocks;
+    uint64_t bytes_before, bytes; /* before: 0 for a pipe */
+};
+
+/*
+ * Writes the capture at path ("-" is standard input) to fd, whose name is for messages, and sets
+ * *counts. Each block is decoded and compared before it is written, and the totals of each file
+ * must be those of its closing member. 0 or a negative code: BT_USAGE if path is not a capture,
+ * BT_DATA if it is damaged or not complete.
+ */
+int pack_file(const char *path, int fd, const char *name, const struct pack_settings *settings,
+              struct pack_counts *counts, struct bt_error *error);
+
+#endif

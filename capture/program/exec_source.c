@@ -127,6 +127,17 @@ static size_t copy(struct exec_source *exec, struct batch *batch, const void *re
     return count;
 }
 
+/* Copies as many of the spare records as fit. */
+static void take_spare(struct exec_source *exec, struct batch *batch)
+{
+    struct record *to = batch->records + batch->count;
+    size_t count = exec->spare_end - exec->spare_at;
+    count = count < room(batch) ? count : room(batch);
+    memcpy(to, exec->spare + exec->spare_at, count * sizeof *to);
+    add(exec, batch, count, records_time(to, count));
+    exec->spare_at += count;
+}
+
 /* False: the next record begins another batch. */
 static bool take_records(struct exec_source *exec, struct batch *batch)
 {
@@ -167,16 +178,20 @@ static size_t expand(struct exec_source *exec, struct record *records, size_t ca
     return expander->count;
 }
 
-static void take_entries(struct exec_source *exec, struct batch *batch)
+/* False: the batch has records, and room for few more. The caller may have more room next time. */
+static bool take_entries(struct exec_source *exec, struct batch *batch)
 {
     uint64_t time;
     if (room(batch) >= TRACE_EXPAND_SOME_MIN) {
         size_t count = expand(exec, batch->records + batch->count, room(batch), &time);
         add(exec, batch, count, time);
-        return;
+        return true;
     }
+    if (batch->count > 0)
+        return false;
     exec->spare_at = 0;
     exec->spare_end = expand(exec, exec->spare, SPARE_RECORDS, &time);
+    return true;
 }
 
 /* Reads from one message, or from the spare records. 0: nothing more fits or is there; else 1, or a
@@ -187,8 +202,7 @@ static int take_some(struct exec_source *exec, struct batch *batch, struct bt_er
     if (room(batch) == 0)
         return 0;
     if (exec->spare_at < exec->spare_end) {
-        exec->spare_at +=
-            copy(exec, batch, exec->spare + exec->spare_at, exec->spare_end - exec->spare_at);
+        take_spare(exec, batch);
         return 1;
     }
     if (!begin_message(exec))
@@ -197,8 +211,7 @@ static int take_some(struct exec_source *exec, struct batch *batch, struct bt_er
     case EXEC_MESSAGE_RECORDS:
         return take_records(exec, batch);
     case EXEC_MESSAGE_ENTRIES:
-        take_entries(exec, batch);
-        return 1;
+        return take_entries(exec, batch);
     case EXEC_MESSAGE_BLOCK:
         result = exec_blocks_add(&exec->blocks, content(exec), exec->bytes, error);
         exec->expander.cache = exec->blocks.cache;

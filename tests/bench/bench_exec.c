@@ -6,12 +6,15 @@
  * usage: bench_exec [PART_OF_FULL_SIZE]     (100 percent)
  *        bench_exec --way WAY PROGRAM [ARGUMENT...]
  *
- * The second runs a whole program in one of the ways (none, fetches, all, branch), and ends as it
- * does. If descriptor 9 is open it receives the number of instructions and of records, the records'
- * sum, and the seconds of processor time of the program's thread and of all others.
+ * The second runs a whole program in one of the ways (none, fetches, all, two, branch), and ends as
+ * it does. `two` delivers all references to another process, which expands and reads them. If
+ * descriptor 9 is open it receives the number of instructions and of records, the records' sum, and
+ * the seconds of processor time of the program's thread and of all others.
  */
 #define _GNU_SOURCE /* MAP_FIXED_NOREPLACE, MAP_ANONYMOUS */
 #include "capture/exec/aria/aria.h"
+#include "capture/program/exec_sender.h"
+#include "capture/program/exec_source.h"
 #include "tests/support/exec_sample.h"
 #include "tests/support/measure.h"
 
@@ -19,7 +22,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #define CODE         0x20000000u
 #define CODE_BYTES   0x10000u
@@ -215,6 +221,84 @@ static int bench_steps(const char *const *arguments)
     process_exit(&step.end);
 }
 
+/* --- two processes: the program, and the consumer ----------------------------------------------
+ */
+
+static int put_records(void *context, struct record *records, size_t count)
+{
+    const struct exec_marks none = {.begins_part = false};
+    return exec_sender_records(context, records, count, &none);
+}
+
+static int take(void *context, struct trace_expander *expander, const uint32_t *entries,
+                size_t count, const struct block *part, unsigned instructions)
+{
+    const struct exec_marks none = {.begins_part = false};
+    struct trace_expander own = *expander;
+    int result = count > 0 ? exec_sender_entries(context, expander, entries, count, &none) : 0;
+    own.take = NULL;
+    if (result == 0 && part)
+        result = trace_expand_part(&own, part, entries + count, instructions);
+    return result == 0 && part ? trace_expander_flush(&own) : result;
+}
+
+static uint64_t count_none(void *context)
+{
+    (void)context;
+    return 0;
+}
+
+_Noreturn static void run_producer(struct message_ring *ring, const char *const *arguments)
+{
+    static const struct process_operations operations = {
+        .put = put_records, .take = take, .count = count_none};
+    struct exec_sender sender = {.ring = ring};
+    const struct process_settings settings = {
+        .trace = EXEC_TRACE_ALL,
+        .operations = &operations,
+        .context = &sender,
+        .stack = {.environment = (const char *const *)environ}};
+    struct bt_error error = {.message = ""};
+    struct process_end end = {.value = 3};
+    struct process *process = process_new(arguments[0], arguments, &settings, &error);
+    if (!process || process_run(process, &end, &error) != 0)
+        fprintf(stderr, "%s: %s\n", arguments[0], error.message);
+    message_ring_end(ring);
+    process_exit(&end);
+}
+
+static int bench_two(const char *const *arguments)
+{
+    static struct record records[8192];
+    const struct alive self = alive_process(getpid());
+    const struct capture_info info = {.clock_hz = 0};
+    struct consumer consumer = {0};
+    struct rusage usage;
+    struct bt_error error = {.message = ""};
+    int result, status = 0;
+    void *memory =
+        mmap(NULL, message_ring_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return 3;
+    struct message_ring *ring = message_ring_at(memory, &self);
+    const pid_t child = fork();
+    if (child == 0)
+        run_producer(ring, arguments);
+    struct source *source = exec_source_new(ring, &info, &error);
+    do {
+        struct batch batch = {.records = records, .capacity = 8192};
+        result = source ? source_next(source, &batch, 50, &error) : 0;
+        if (result == 1)
+            consume(&consumer, batch.records, batch.count);
+    } while (result == 1 || result == BT_TIMEOUT);
+    source_close(source);
+    waitpid(child, &status, 0);
+    getrusage(RUSAGE_CHILDREN, &usage);
+    tell(&consumer, (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / 1e6,
+         seconds_of(CLOCK_PROCESS_CPUTIME_ID));
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 3;
+}
+
 static int bench_program(const char *name, const char *const *arguments)
 {
     static const char *const names[] = {"none", "fetches", "all"};
@@ -228,6 +312,8 @@ static int bench_program(const char *name, const char *const *arguments)
     size_t way = 0;
     if (arguments[0] && strcmp(name, "branch") == 0)
         return bench_steps(arguments);
+    if (arguments[0] && strcmp(name, "two") == 0)
+        return bench_two(arguments);
     while (way < 3 && strcmp(names[way], name) != 0)
         way++;
     if (way == 3 || !arguments[0])

@@ -5,6 +5,8 @@
 #
 #   none      translated, nothing is traced
 #   one       all references delivered to a consumer that reads every record
+#   two       the same in two processes: the program, and the consumer, which also expands the records;
+#             processor time of each
 #   branch    a control program is called at every branch, with the trace
 #   files     bustap exec, to compressed files: all its threads; on two processors it takes half of that
 #             at best
@@ -40,13 +42,17 @@ one_peer() {
 }
 
 program() {
-    local name=$1 native
+    local name=$1 native producer consumer
     shift
     native=$(best "$@")
     printf '%-8s %6.3f' "$name" "$native"
     for way in none all; do
         times "$(best "$BUILD/tests/bench/exec" --way $way "$@")" "$native"
     done
+    "$BUILD/tests/bench/exec" --way two "$@" >output 2>messages </dev/null 9>two
+    read -r _ _ _ producer consumer <two
+    times "$producer" "$native"
+    times "$consumer" "$native"
     times "$(seconds "$BUILD/tests/bench/exec" --way branch "$@")" "$native"
     times "$(seconds bustap exec -q -o "files/$name" -- "$@")" "$native"
     rm -rf files
@@ -63,7 +69,7 @@ select max(length(c)) from t;
 END
 
 echo "processor time, times native (native: seconds)"
-printf '%-8s %6s%9s%9s%9s%9s%9s' '' native none one branch files cachegr
+printf '%-8s %6s%9s%9s%9s%9s%9s%9s%9s' '' native none one two/prog two/read branch files cachegr
 [ -n "${NO_LACKEY:-}" ] || printf '%9s' lackey
 printf '%9s\n' qemu
 program compute ./compute 3

@@ -163,6 +163,31 @@ static int add_fetch(struct trace_expander *expander, const struct record *fetch
     return 0;
 }
 
+/* Adds repetitions from number `at` on of a string instruction, as many as there is room for.
+ * Returns their number. */
+static uint32_t add_run(struct trace_expander *expander, const struct special *special,
+                        const uint32_t *pointers, bool down, uint32_t at, uint32_t times)
+{
+    const unsigned accesses = special->accesses;
+    const size_t left = (expander->capacity - expander->count) / accesses;
+    const uint32_t count = times - at < left ? times - at : (uint32_t)left;
+    for (unsigned a = 0; a < accesses; a++) {
+        const struct decode_access *access = &special->access[a];
+        const uint32_t step = down ? -(uint32_t)access->size : access->size;
+        struct record record = {.address = pointers[a] + at * step +
+                                           (access->fs ? (uint32_t)expander->fs_base : 0),
+                                .type = access->write ? REQUEST_MEMWRITE : REQUEST_MEMREAD,
+                                .size = (uint8_t)access->size,
+                                .attribute = ATTRIBUTE_WRITE_BACK,
+                                .processor = expander->processor};
+        struct record *to = expander->records + expander->count + a;
+        for (uint32_t i = 0; i < count; i++, record.address += step, to += accesses)
+            *to = record;
+    }
+    expander->count += (size_t)count * accesses;
+    return count;
+}
+
 /* Entries: count and pointers before, count and first pointer after the instruction. With
  * `repetitions` the last record is its fetch. */
 static int add_repeated(struct trace_expander *expander, const struct special *special,
@@ -184,6 +209,12 @@ static int add_repeated(struct trace_expander *expander, const struct special *s
             pause->on = true;
             pause->repetition = i;
             return TRACE_PAUSED;
+        }
+        if (expander->capacity - expander->count < REPETITION_RECORDS)
+            result = trace_expander_flush(expander);
+        if (!expander->repetitions && result == 0) {
+            i += add_run(expander, special, entries + 1, moved < 0, i, times) - 1;
+            continue;
         }
         if (i > 0 && expander->repetitions)
             result = add_fetch(expander, &pause->fetch);

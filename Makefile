@@ -192,6 +192,7 @@ help:
 	@echo 'make compile_commands.json  for clangd'
 	@echo 'make fuzz       run every fuzzer for FUZZ_SECONDS (60) each'
 	@echo 'make bench      benchmarks, with peers in the same run; make bench-lab: through USB, in QEMU'
+	@echo 'make bench-smoke  short benchmarks beside plain programs; fails if something became twice as slow'
 	@echo 'make firmware   link the board firmware for riscv32 and check its size'
 	@echo 'make install    into DESTDIR, PREFIX (/usr/local); make uninstall takes it back'
 	@echo 'make clean      remove build/'

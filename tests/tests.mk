@@ -139,6 +139,18 @@ bench:
 bench-run: all $(BENCH_BINARIES) $(BUILD)/tests/e2e/make_trace $(BUILD)/tests/e2e/make_fetches $(BUILD)/tests/e2e/bus_models $(if $(HAVE_MPI),$(BUILD)/mpi/bustap)
 	@BUILD=$(BUILD) tests/bench/run $(BENCH_ARGUMENTS)
 
+# The same against plain programs, in a minute or two: fails if something became twice as slow.
+SMOKE_PEERS := $(BUILD)/tests/bench/smoke_peers
+$(SMOKE_PEERS): $(BUILD)/tests/bench/smoke_peers.o $(PARTS) $(BUILD)/libtools.a $(LAYERS)
+	$(call quiet,LINK,$@)$(link)
+
+.PHONY: bench-smoke bench-smoke-run
+bench-smoke:
+	@.ci/packages build
+	@$(MAKE) --no-print-directory $@-run
+bench-smoke-run: all $(SMOKE_PEERS)
+	@BUILD=$(BUILD) tests/bench/smoke $(BENCH_ARGUMENTS)
+
 .PHONY: demo demo-run
 demo:
 	@.ci/packages build

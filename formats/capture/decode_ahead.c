@@ -201,7 +201,7 @@ static bool add_job(struct decode_ahead *ahead, uint64_t offset,
     return true;
 }
 
-/* Describes the member that begins `at` bytes ahead; false: it is not there, or not whole. An error
+/* Describes the member that begins `at` bytes ahead; false: it is missing, or incomplete. An error
  * of reading returns when the reader gets there. */
 static bool find_member(const struct decode_ahead *ahead, struct trace_input *input, size_t at,
                         struct capture_member *member)

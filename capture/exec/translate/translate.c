@@ -15,7 +15,8 @@ struct translator *translator_new(struct code_cache *cache, enum exec_trace trac
                                   struct bt_error *error)
 {
     struct translator *translator = calloc(1, sizeof *translator);
-    if (!translator) {
+    if (!translator || !(translator->forms = decode_forms_new())) {
+        free(translator);
         bt_fail(error, BT_MEMORY, "no memory for a translator");
         return NULL;
     }
@@ -42,6 +43,8 @@ void translator_verify_code(struct translator *translator, exec_unseen_function 
 
 void translator_free(struct translator *translator)
 {
+    if (translator)
+        decode_forms_free(translator->forms);
     free(translator);
 }
 
@@ -112,7 +115,7 @@ static void decode_any(const struct translator *translator, struct decode_instru
     unsigned size =
         translator->defined ? translator->defined(translator->defined_context, bytes, readable) : 0;
     if (size == 0) {
-        decode(instruction, bytes, readable, address);
+        decode_form(translator->forms, instruction, bytes, readable, address);
         return;
     }
     *instruction = (struct decode_instruction){.address = address,

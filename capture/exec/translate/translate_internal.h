@@ -3,6 +3,7 @@
 #define CAPTURE_EXEC_TRANSLATE_TRANSLATE_INTERNAL_H
 
 #include "capture/exec/translate/data_flow.h"
+#include "capture/exec/translate/decode_forms.h"
 #include "capture/exec/translate/emit.h"
 #include "capture/exec/translate/exec_thread.h"
 #include "capture/exec/translate/translate.h"
@@ -21,6 +22,7 @@ struct known_address {
 
 struct translator {
     struct code_cache *cache;
+    struct decode_forms *forms;
     enum exec_trace trace;
     uint64_t breakpoint;                             /* blocks end before this address; 0: none */
     translator_breakpoint_function *find_breakpoint; /* NULL: no further breakpoints */

@@ -280,11 +280,23 @@ static void remember(struct executor *executor, struct block *block)
         exec_thread_arrive(executor->thread, block->address, arrival, block->code);
 }
 
+/* Links the exits of a new block to blocks that exist: each link saves leaving once. */
+static void link_new(struct executor *executor, const struct block *block)
+{
+    for (unsigned i = 0; i < block->exit_count; i++) {
+        struct exit *exit = &block->exits[i];
+        struct block *to = exit->jump ? code_cache_find(executor->cache, exit->target) : NULL;
+        if (to && !to->breakpoint)
+            code_cache_link(exit, to);
+    }
+}
+
 /* Returns the next block, translated if necessary, and links the exit just taken to it. */
 static struct block *next_block(struct executor *executor, struct exit *exit, struct block *block)
 {
     unsigned flushes = code_cache_flushes(executor->cache);
-    if (!block)
+    const bool is_new = !block;
+    if (is_new)
         block = make_block(executor, executor->thread->rip,
                            exit && exit->kind == EXIT_DIRECT ? exit->from : NULL);
     if (!exit || !block || block->breakpoint || executor->settings.stepping ||
@@ -295,6 +307,8 @@ static struct block *next_block(struct executor *executor, struct exit *exit, st
         code_cache_link(exit, block);
     else if (exit->kind == EXIT_INDIRECT)
         remember(executor, block);
+    if (is_new)
+        link_new(executor, block);
     return block;
 }
 

@@ -238,10 +238,9 @@ bool exec_signal(int number, void *information, void *context_pointer)
     }
     if (executor && thread->stepping_out && number == SIGTRAP && info->si_code == TRAP_TRACE)
         return executor_step_out(thread, context);
-    struct block *block = executor && code_cache_holds(executor->cache, code)
-                              ? code_cache_at(executor->cache, code)
-                              : NULL;
-    if (block && number == SIGTRAP && info->si_code == TRAP_TRACE) {
+    const bool in_cache = executor && code_cache_holds(executor->cache, code);
+    const struct block *block = in_cache ? code_cache_at(executor->cache, code) : NULL;
+    if (in_cache && number == SIGTRAP && info->si_code == TRAP_TRACE) {
         executor->traps = true; /* after popf; stops as for a signal */
         return executor_step_out(thread, context);
     }

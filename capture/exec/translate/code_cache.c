@@ -10,6 +10,7 @@
 
 #define PAGE_ENTRIES    4096u
 #define PAGE_SHIFT      12u
+#define ASIDE_BYTES     4096u
 #define BYTES_PER_BLOCK 64u /* lower bound of a block's average size */
 #define LEAVE_BYTES     16u /* of each of the jumps at the begin */
 #define LEAVES          3u
@@ -19,7 +20,9 @@ struct code_cache {
     uint8_t *code; /* begins with jumps to the thread's `leave`, `again` and `find` */
     size_t code_size;
     uint8_t *code_at;
-    uint8_t *arena; /* metadata of blocks */
+    uint8_t *code_end;             /* from here on, code that is rarely executed */
+    uint8_t *aside_at, *aside_end; /* free space in the part that was begun last */
+    uint8_t *arena;                /* metadata of blocks */
     size_t arena_size;
     size_t arena_used;
     struct block **blocks; /* by number; in ascending order of their code */
@@ -46,6 +49,13 @@ static void write_jump(uint8_t *at, uint32_t where)
     memcpy(at + sizeof jump, &where, sizeof where);
 }
 
+/* All space after the jumps is free. */
+static void begin_code(struct code_cache *cache)
+{
+    cache->code_at = cache->code + LEAVES * LEAVE_BYTES;
+    cache->code_end = cache->aside_at = cache->aside_end = cache->code + cache->code_size;
+}
+
 struct code_cache *code_cache_new(size_t bytes, struct bt_error *error)
 {
     struct code_cache *cache = calloc(1, sizeof *cache);
@@ -61,7 +71,7 @@ struct code_cache *code_cache_new(size_t bytes, struct bt_error *error)
     cache->exits = map(cache->exit_limit * sizeof *cache->exits, PROT_READ | PROT_WRITE);
     if (!cache->code || !cache->arena || !cache->blocks || !cache->exits)
         goto out;
-    cache->code_at = cache->code + LEAVES * LEAVE_BYTES;
+    begin_code(cache);
     write_jump(cache->code, EXEC_THREAD_LEAVE);
     write_jump(cache->code + LEAVE_BYTES, EXEC_THREAD_AGAIN);
     write_jump(cache->code + 2 * LEAVE_BYTES, EXEC_THREAD_FIND);
@@ -136,8 +146,26 @@ bool code_cache_holds(const struct code_cache *cache, const void *code)
 
 uint8_t *code_cache_room(struct code_cache *cache, uint8_t **end)
 {
-    *end = cache->code + cache->code_size;
+    *end = cache->code_end;
     return cache->code_at;
+}
+
+uint8_t *code_cache_aside(struct code_cache *cache, size_t bytes, uint8_t **end)
+{
+    if ((size_t)(cache->aside_end - cache->aside_at) < bytes) {
+        if (bytes > ASIDE_BYTES || (size_t)(cache->code_end - cache->code_at) < ASIDE_BYTES)
+            return NULL;
+        cache->aside_end = cache->code_end;
+        cache->code_end -= ASIDE_BYTES;
+        cache->aside_at = cache->code_end;
+    }
+    *end = cache->aside_end;
+    return cache->aside_at;
+}
+
+void code_cache_keep_aside(struct code_cache *cache, uint8_t *end)
+{
+    cache->aside_at = end;
 }
 
 void code_cache_keep(struct code_cache *cache, uint8_t *end)
@@ -285,7 +313,7 @@ void code_cache_flush(struct code_cache *cache)
 {
     memset(cache->hash, 0, sizeof cache->hash);
     memset(cache->pages, 0, sizeof cache->pages);
-    cache->code_at = cache->code + LEAVES * LEAVE_BYTES;
+    begin_code(cache);
     cache->arena_used = 0;
     cache->block_count = 0;
     cache->exit_count = 0;

@@ -191,6 +191,11 @@ bool code_cache_holds(const struct code_cache *cache, const void *code);
 uint8_t *code_cache_room(struct code_cache *cache, uint8_t **end);
 void code_cache_keep(struct code_cache *cache, uint8_t *end);
 
+/* The same for code that is rarely executed, apart from the other: at least `bytes` bytes, which
+ * may be taken off the end of that space. NULL: the cache is full. Blocks do not contain it. */
+uint8_t *code_cache_aside(struct code_cache *cache, size_t bytes, uint8_t **end);
+void code_cache_keep_aside(struct code_cache *cache, uint8_t *end);
+
 /* Zeroed memory for metadata of blocks, valid until the next flush; NULL: the cache is full. */
 void *code_cache_allocate(struct code_cache *cache, size_t bytes);
 

@@ -1,5 +1,7 @@
 #include "capture/exec/translate/translate_internal.h"
 
+#define STUB_BYTES 80u /* more than those of a stub */
+
 #define LOOKUP_SCALE 8 /* of 16 bytes of an entry; the operand's scale is the factor 2 */
 
 /* Advances the trace pointer over the block's entries. After this only the branch can fault. */
@@ -52,6 +54,29 @@ static void emit_stub(struct translator *translator, struct exit *exit, uint32_t
         emit_patch(exit->stub_jump, exit->leave);
     if (exit->jump)
         emit_patch(exit->jump, exit->stub);
+}
+
+/* The stubs of all exits; of those with jumps apart from the block, because most are linked soon.
+ */
+static bool emit_stubs(struct translator *translator, uint32_t number)
+{
+    struct block *block = translator->block;
+    struct emitter *emitter = &translator->emitter, inside = *emitter;
+    if (!block->exits[0].jump) {
+        emit_stub(translator, &block->exits[0], number);
+        return true;
+    }
+    emitter->at =
+        code_cache_aside(translator->cache, block->exit_count * STUB_BYTES, &emitter->end);
+    code_cache_room(translator->cache, &inside.end);
+    if (!emitter->at || inside.at > inside.end)
+        return false;
+    for (unsigned i = 0; i < block->exit_count; i++)
+        emit_stub(translator, &block->exits[i], number + i);
+    code_cache_keep_aside(translator->cache, emitter->at);
+    inside.full |= emitter->full;
+    *emitter = inside;
+    return true;
 }
 
 /* --- targets --------------------------------------------------------------------------------- */
@@ -297,7 +322,5 @@ bool translate_end(struct translator *translator, const struct decode_instructio
     default:
         break;
     }
-    for (unsigned i = 0; i < block->exit_count; i++)
-        emit_stub(translator, &block->exits[i], number + i);
-    return true;
+    return emit_stubs(translator, number);
 }

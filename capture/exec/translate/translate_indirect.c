@@ -82,16 +82,17 @@ void translate_place(struct translator *translator, uint64_t value)
     translator->pushed = NULL;
 }
 
-/* Stores the target in `jump`, with rcx in its slot. All faults occur before any change. */
+/* Stores the target in `jump`, and of a return in rcx, too. All faults occur before any change. */
 static void emit_target(struct translator *translator, const struct decode_instruction *instruction,
                         uint64_t end)
 {
     struct emitter *emitter = &translator->emitter;
     const struct decode_access *access = &instruction->accesses[0];
-    const struct emit_memory jump = field(EXEC_THREAD_JUMP);
     if (instruction->kind == DECODE_RETURN) {
         const struct emit_memory release = emit_memory_at(DECODE_RSP, instruction->stack_release);
-        emit_with_field(translator, 0x8f, 0, &jump); /* pop */
+        emit_save(emitter, 8 * DECODE_RCX, DECODE_RCX);
+        emit_pop(emitter, DECODE_RCX);
+        emit_save(emitter, EXEC_THREAD_JUMP, DECODE_RCX);
         if (instruction->stack_release)
             emit_lea(emitter, DECODE_RSP, &release);
     } else if (instruction->branch_register != DECODE_NONE) {
@@ -115,11 +116,19 @@ static void emit_target(struct translator *translator, const struct decode_instr
         translate_push(translator, end);
 }
 
+/* Whether emit_target() leaves rcx in its slot. */
+static bool has_saved_rcx(const struct decode_instruction *instruction)
+{
+    return instruction->kind == DECODE_RETURN || (instruction->kind == DECODE_JUMP_INDIRECT &&
+                                                  instruction->branch_register == DECODE_NONE);
+}
+
 void translate_go(struct translator *translator, const struct decode_instruction *instruction,
                   struct pc_map_entry *entry, uint64_t end)
 {
     struct emitter *emitter = &translator->emitter;
     struct exit *exit = &translator->block->exits[0];
+    static const uint8_t low_of_rcx[] = {0x0f, 0xb7, 0xc9}; /* movzx ecx, cx */
     const struct emit_memory low = field(EXEC_THREAD_JUMP);
     const struct emit_memory code = {
         .base = DECODE_NONE, .index = DECODE_RCX, .scale = 8, .displacement = translator->targets};
@@ -127,10 +136,13 @@ void translate_go(struct translator *translator, const struct decode_instruction
     emit_target(translator, instruction, end);
     entry->end = translate_offset(translator);
     exit->stub = exit->leave = emitter->at;
-    if (instruction->kind != DECODE_JUMP_INDIRECT || instruction->branch_register != DECODE_NONE)
+    if (!has_saved_rcx(instruction))
         emit_save(emitter, 8 * DECODE_RCX, DECODE_RCX);
     emit_save32_constant(emitter, EXEC_THREAD_EXIT, translator->block->first_exit);
-    emit_with_field(translator, 0x0fb7, DECODE_RCX, &low); /* movzx, of 16 bits */
-    emit_with_field(translator, 0xff, 4, &code);           /* jmp */
+    if (instruction->kind == DECODE_RETURN)
+        emit_bytes(emitter, low_of_rcx, sizeof low_of_rcx);
+    else
+        emit_with_field(translator, 0x0fb7, DECODE_RCX, &low); /* movzx, of 16 bits */
+    emit_with_field(translator, 0xff, 4, &code);               /* jmp */
     translate_place(translator, end);
 }

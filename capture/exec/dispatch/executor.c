@@ -270,27 +270,6 @@ static bool handle_exit(struct executor *executor, const struct exit *exit)
     }
 }
 
-/* Enters a block into the tables of the targets of indirect branches. */
-static void remember(struct executor *executor, struct block *block)
-{
-    const uint8_t *arrival;
-    if (executor_has_pointer(executor))
-        exec_thread_remember(executor->thread, block->address, block->indirect);
-    else if ((arrival = translate_arrival(executor->translator, block)))
-        exec_thread_arrive(executor->thread, block->address, arrival, block->code);
-}
-
-/* Links the exits of a new block to blocks that exist: each link saves leaving once. */
-static void link_new(struct executor *executor, const struct block *block)
-{
-    for (unsigned i = 0; i < block->exit_count; i++) {
-        struct exit *exit = &block->exits[i];
-        struct block *to = exit->jump ? code_cache_find(executor->cache, exit->target) : NULL;
-        if (to && !to->breakpoint)
-            code_cache_link(exit, to);
-    }
-}
-
 /* Returns the next block, translated if necessary, and links the exit just taken to it. */
 static struct block *next_block(struct executor *executor, struct exit *exit, struct block *block)
 {
@@ -306,9 +285,9 @@ static struct block *next_block(struct executor *executor, struct exit *exit, st
     if (exit->kind == EXIT_DIRECT)
         code_cache_link(exit, block);
     else if (exit->kind == EXIT_INDIRECT)
-        remember(executor, block);
+        executor_remember(executor, block);
     if (is_new)
-        link_new(executor, block);
+        executor_continue(executor, block);
     return block;
 }
 

@@ -87,6 +87,13 @@ bool executor_is_near(struct executor *executor);
 /* Unlinks all blocks of the side in use. */
 void executor_unlink(struct executor *executor);
 
+/* Enters a block into the tables of the targets of indirect branches. */
+void executor_remember(struct executor *executor, struct block *block);
+
+/* Links a new block to those that exist, and without a trace translates what follows it in memory.
+ * Only if blocks are linked. */
+void executor_continue(struct executor *executor, struct block *block);
+
 /* Saves the program's state before the current instruction of a block into the thread, and stops
  * the run. */
 void executor_save(struct executor *executor, const struct block *block, void *context,

@@ -10,6 +10,9 @@
 
 #define PAGE_ENTRIES    4096u
 #define PAGE_SHIFT      12u
+#define ROOM_CODE       ((size_t)256 << 10)
+#define ROOM_KNOWLEDGE  ((size_t)1 << 20)
+#define ROOM_BLOCKS     16u
 #define ASIDE_BYTES     4096u
 #define BYTES_PER_BLOCK 64u /* lower bound of a block's average size */
 #define LEAVE_BYTES     16u /* of each of the jumps at the begin */
@@ -38,7 +41,10 @@ static void *map(size_t bytes, int protection)
 {
     void *memory =
         mmap(NULL, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return memory == MAP_FAILED ? NULL : memory;
+    if (memory == MAP_FAILED)
+        return NULL;
+    madvise(memory, bytes, MADV_HUGEPAGE); /* fewer page faults and TLB misses; may fail */
+    return memory;
 }
 
 /* jmp *gs:[where] */
@@ -171,6 +177,14 @@ void code_cache_keep_aside(struct code_cache *cache, uint8_t *end)
 void code_cache_keep(struct code_cache *cache, uint8_t *end)
 {
     cache->code_at = end;
+}
+
+bool code_cache_has_room(const struct code_cache *cache)
+{
+    return (size_t)(cache->code_end - cache->code_at) >= ROOM_CODE &&
+           cache->arena_size - cache->arena_used >= ROOM_KNOWLEDGE &&
+           cache->block_limit - cache->block_count >= ROOM_BLOCKS &&
+           cache->exit_limit - cache->exit_count >= 4 * ROOM_BLOCKS;
 }
 
 void *code_cache_allocate(struct code_cache *cache, size_t bytes)

@@ -196,6 +196,9 @@ void code_cache_keep(struct code_cache *cache, uint8_t *end);
 uint8_t *code_cache_aside(struct code_cache *cache, size_t bytes, uint8_t **end);
 void code_cache_keep_aside(struct code_cache *cache, uint8_t *end);
 
+/* Whether there is room for several blocks of any kind. */
+bool code_cache_has_room(const struct code_cache *cache);
+
 /* Zeroed memory for metadata of blocks, valid until the next flush; NULL: the cache is full. */
 void *code_cache_allocate(struct code_cache *cache, size_t bytes);
 

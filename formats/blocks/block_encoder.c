@@ -4,8 +4,8 @@
 #include "formats/base/grow.h"
 #include "formats/blocks/block_finder_internal.h"
 
-/* No template, execution or address takes more in a stream: their decisions have 12 bits at most.
- */
+/* No template, execution or address takes more in a stream, with what is pending at its end: a
+ * decision has 12 bits at most. */
 #define DEFINITION_BYTES_MAX (BLOCK_TEMPLATE_RECORDS_MAX * 64u)
 #define EXECUTION_BYTES_MAX  32u
 #define ADDRESS_BYTES_MAX    48u
@@ -321,7 +321,7 @@ static uint8_t *put_number(uint8_t *out, size_t number)
     return out;
 }
 
-/* Codes the exceptions; returns their size, or 0: there are none, or no memory. */
+/* Codes the exceptions; *size gets their size. False: no memory. */
 static bool put_exceptions(struct block_encoder *encoder, uint32_t *size)
 {
     uint32_t before = 0;

@@ -162,11 +162,12 @@ static void split_times(struct split *split, const struct record *records, size_
     split->elements[COLUMN_LONG_TIMES] = escapes;
 }
 
-/* The token of an address that is `away` from the predicted one; COLUMN_ESCAPE or more: none. */
+/* The token of an address that is `away` from the predicted one; COLUMN_ESCAPE or more: none. The
+ * rotation makes a large number of what is not a multiple. */
 static uint32_t step_token(uint32_t away, unsigned shift)
 {
     const uint32_t step = away + (STEP_MIDDLE << shift);
-    return step >> shift | step << (31 - shift) << 1;
+    return step >> shift | step << (-shift & 31);
 }
 
 /* Without branches on the addresses, which processors cannot predict. */

@@ -122,6 +122,7 @@ int main(void)
            real ? "a real Pentium II trace" : "made up", ROUND_RECORDS, ROUNDS);
     double ours = run(records, WIRE_PLAIN, RECORD_ENGINE_BEST, ROUNDS);
     run(records, WIRE_DELTA, RECORD_ENGINE_BEST, ROUNDS);
+    run(records, WIRE_PLAIN, RECORD_ENGINE_COLUMNS, ROUNDS);
     if (record_engine_exists(RECORD_ENGINE_ISAL))
         run(records, WIRE_PLAIN, RECORD_ENGINE_ISAL, ROUNDS / 2);
     run(records, WIRE_PLAIN, RECORD_ENGINE_ZLIB, ROUNDS / 8);

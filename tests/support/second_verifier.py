@@ -6,6 +6,7 @@ As a module: verify(paths) returns None, or why not.
 """
 import re
 import struct
+import subprocess
 import sys
 import zlib
 
@@ -32,8 +33,68 @@ def check(condition, rule, what=""):
         raise Refused(f"rule {rule} {what}".strip())
 
 
+def inflate(content, size):
+    stream = zlib.decompressobj(-15)
+    try:
+        records = stream.decompress(content, size + 1)
+    except zlib.error as error:
+        raise Refused(f"rule 3 {error}") from error
+    check(stream.eof and not stream.unused_data and len(records) == size, 3)
+    return records
+
+
 PAYLOAD = {(1, 1): 424, (2, 1): 104, (3, 1): 344, (1, 2): 424, (2, 2): 112, (3, 2): 344}  # LEN by kind and version
 METHOD = {1: 8, 2: 0x42}  # by version
+
+
+WIDTHS = (1, 4, 1, 4, 1, 1, 4, 2)  # bytes of an element of each stream of columns
+PARENTS = (None, 0, None, 2, None, 4, 5, 4)  # the stream with an escape for each element; None: one a record
+
+
+def read_streams(content, at, count):
+    """The elements of the streams of columns, whose directory is at `at`."""
+    entries = struct.unpack_from("<" + "BI" * 8, content, at)
+    at, streams = at + 40, []
+    for width, parent, method, size in zip(WIDTHS, PARENTS, entries[::2], entries[1::2]):
+        check(at + size <= len(content) and method <= 1, 3)
+        stream, at = content[at:at + size], at + size
+        number = count if parent is None else streams[parent].count(255)
+        if method == 1:
+            stream = subprocess.run(["zstd", "-dcq"], input=stream, capture_output=True, check=False).stdout
+        check(len(stream) == number * width, 3)
+        streams.append(list(struct.unpack(f"<{number}{' BH I'[width]}", stream)))
+    check(at == len(content), 3)
+    return streams
+
+
+def read_columns(content, count):
+    """Codec 2: "Columns"."""
+    if content[0] == 0:
+        return content[1:]
+    check(content[0] == 1 and len(content) >= 42 + 5 * content[1], 3)
+    kinds = [(content[at:at + 4], content[at + 4]) for at in range(2, 2 + 5 * content[1], 5)]
+    check(all(shift < 32 for _, shift in kinds), 3)
+    streams = [iter(stream) for stream in read_streams(content, 2 + 5 * content[1], count)]
+    numbers, heads, times, long_times, steps, pages, new_pages, offsets = streams
+    records, predicted, slots = [], {}, [0] * 255
+    for number, time, step in zip(numbers, times, steps):
+        check(number == 255 or number < len(kinds), 3)
+        head, shift = kinds[number] if number < 255 else (struct.pack("<I", next(heads)), 2)
+        context = (head[0], head[3]) if number < 255 else None
+        address = predicted.get(context, 0) + (step - 127) * (1 << shift)
+        if step == 255:
+            page = next(pages)
+            if page == 255:
+                page = next(new_pages)
+                slot = page * 2654435761 % (1 << 32) >> 24
+                slots[slot if slot < 255 else 0] = page
+            else:
+                page = slots[page]
+            address = page << 12 | next(offsets) & 4095
+        address %= 1 << 32
+        predicted[context] = address + head[1]
+        records.append(struct.pack("<I4sI", address, head, time if time < 255 else next(long_times)))
+    return b"".join(records)
 
 
 def read_member(data, at):
@@ -54,14 +115,13 @@ def read_member(data, at):
     if count == 0:
         check(size == 16 + length + 10 and data[stream:stream + 2] == b"\x03\x00", 2)
     check(count == 0 or 16 + length + 10 < size <= 16 << 20, 2)
-    codec = payload[96] if kind == 2 and version == 2 else 1
-    check(codec == 1, 3, f"codec {codec} is not read here")
-    inflate = zlib.decompressobj(-15)
-    try:
-        records = inflate.decompress(data[stream:at + size - 8], 12 * count + 1)
-    except zlib.error as error:
-        raise Refused(f"rule 3 {error}") from error
-    check(inflate.eof and not inflate.unused_data and len(records) == 12 * count, 3)
+    codec = payload[96] if count and version == 2 else 1
+    check(codec <= 2, 3, f"codec {codec} is not read here")
+    if codec == 2:
+        records = read_columns(data[stream:at + size - 8], count)
+        check(len(records) == 12 * count, 3)
+    else:
+        records = inflate(data[stream:at + size - 8], 12 * count)
     check(struct.unpack_from("<II", data, at + size - 8) == (zlib.crc32(records), len(records)), 3)
     return kind, payload, records, at + size
 

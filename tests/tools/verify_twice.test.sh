@@ -55,6 +55,7 @@ sound chosen make_capture seed=8 files=2 file_records=30 block_records=10 gap_ch
 sound parts make_capture seed=9 files=2 file_records=30 block_records=10 gap_parts=2 p
 sound events make_capture seed=10 files=2 file_records=30 block_records=10 events=5 gap_parts=2 p
 sound coded make_capture seed=12 files=3 file_records=50 block_records=20 version=2 bus=1 link=2 p
+sound columns bustap capture --quiet -o p --block 60 --engine columns --board virtual:smp=2,requests=300
 sound versions sh -c 'make_capture seed=13 files=3 file_records=30 block_records=9 x &&
     make_capture seed=13 files=3 file_records=30 block_records=9 version=2 y &&
     mv y_1.byb p_1.byb && mv x_2.byu.gz p_2.byu.gz && cat y_3.byb >p_3.byb && rm x_* y_*'

@@ -130,6 +130,8 @@ int record_encode(struct record_encoder *encoder, const struct record *records, 
                   struct bt_error *error)
 {
     const uint8_t *bytes = (const uint8_t *)records;
+    if (capacity < record_encode_bound(count))
+        return bt_fail(error, BT_USAGE, "no room for a block of %zu records", count);
     if (encoder->blocks && !encoder->hurry) {
         *content = (struct record_content){.codec = RECORD_CODEC_BLOCKS};
         return block_encoder_records(encoder->blocks, records, count, out, capacity, &content->size,
@@ -139,8 +141,6 @@ int record_encode(struct record_encoder *encoder, const struct record *records, 
     if (encoder->deflate)
         return deflate_encode(encoder->deflate, bytes, count * RECORD_BYTES, out, capacity,
                               &content->size, &content->check, error);
-    if (capacity < record_encode_bound(count))
-        return bt_fail(error, BT_USAGE, "no room for a block of %zu records", count);
     content->codec = RECORD_CODEC_COLUMNS;
     content->check = deflate_crc32(bytes, count * RECORD_BYTES);
     return column_encode(encoder->columns, records, count, encoder->hurry, out, &content->size,

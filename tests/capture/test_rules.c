@@ -67,7 +67,7 @@ static void test_engine(void)
         }
     }
     settings.engine = RECORD_ENGINE_COLUMNS;
-    settings.level = 5;
+    settings.level = 10;
     check_refused(&settings, "columns have levels");
 }
 

@@ -6,7 +6,7 @@
  *   queue    64M
  *   ring     64M
  *   disk-full  end | wait
- *   engine   records | programs | columns | isa-l | libdeflate | zlib
+ *   engine   records | programs | columns | blocks | isa-l | libdeflate | zlib
  *   reconnect  forever | never | 10m
  */
 #ifndef CAPTURE_SETTINGS_TEXT_H

@@ -49,6 +49,8 @@ for prefix in p0 smp trace; do
     bustap capture --quiet --board virtual:smp=4,requests=20000 -o $prefix
 done
 zcat trace_*.byu.gz >capture.byu
+mkdir archive
+cp trace_00001_*.byu.gz archive/run_00001_20261120T224500Z.byu.gz
 seq 2000 >FILE
 printf '[level 1]\nsize = 16K\n' >small.conf
 printf '[level 1]\nsize = 64K\n' >large.conf

@@ -134,7 +134,8 @@ static int pack_in_place(struct pack_run *run, const char *path, struct bt_error
         return bt_fail(error, BT_MEMORY, "no memory for a name");
     const bool same = strcmp(name, path) == 0;
     struct new_file *file = NULL;
-    int result = overwrite_check_held(path, error);
+    int result = access(path, R_OK) == 0 ? overwrite_check_held(path, error)
+                                         : bt_fail_errno(error, "cannot open %.300s", path);
     if (result == 0 && !same && access(name, F_OK) == 0)
         result = bt_fail(error, BT_IO,
                          "%.200s exists already: if 'bustap verify' finds it whole, remove %.200s",

@@ -38,10 +38,12 @@ row() { # CAPTURE TOOL SECONDS BYTES
 printf 'capture\ttool\tratio\tMB/s\n' | tee frontier.tsv
 for capture in bus gzip compute sqlite3; do
     runs=1
-    [ $capture = bus ] && runs=10 # it is short
+    [ $capture != bus ] || runs=10 # it is short
     for tool in 'lz4 -1' 'lz4 -9' 'gzip -1' 'gzip -6' 'gzip -9' 'zstd -1' 'zstd -3' 'zstd -9' 'zstd -19' 'xz -1' 'xz -6' 'xz -9'; do
         # shellcheck disable=SC2086 # two words
-        command -v ${tool% *} >/dev/null && row $capture "$tool" "$(seconds $runs $tool -c $capture.byu)" "$(stat -c %s coded)"
+        if command -v ${tool% *} >/dev/null; then
+            row $capture "$tool" "$(seconds $runs $tool -c $capture.byu)" "$(stat -c %s coded)"
+        fi
     done
     bustap cut -q -o $capture.byu.gz --raw $capture.byu
     bustap pack -q -l 1 -o $capture.byb $capture.byu.gz
@@ -63,7 +65,8 @@ done
     for capture in bus gzip compute sqlite3; do
         echo "set title '$capture'; plot \\"
         for tool in lz4 gzip zstd xz bustap; do
-            [ -s $capture.$tool ] && echo "'$capture.$tool' using 3:4 with linespoints title '$tool', '' using 3:4:2 with labels offset 0.8,0.5 font 'sans,8' notitle, \\"
+            [ ! -s $capture.$tool ] ||
+                echo "'$capture.$tool' using 3:4 with linespoints title '$tool', '' using 3:4:2 with labels offset 0.8,0.5 font 'sans,8' notitle, \\"
         done
         echo
     done

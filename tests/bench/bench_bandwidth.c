@@ -220,6 +220,8 @@ int main(int argc, char **argv)
     work.copy = malloc(work.count * sizeof *work.copy + 1);
     if (!work.records || !work.copy) {
         fprintf(stderr, "bench_bandwidth: cannot begin\n");
+        free(work.records);
+        free(work.copy);
         return 3;
     }
     folder_make(folder);

@@ -57,7 +57,7 @@ static void *run(void *argument)
         const size_t count = part->counts[part->done % BLOCKS];
         int result = part->result;
         pthread_mutex_unlock(&partition->mutex);
-        struct bt_error error;
+        struct bt_error error = {.code = 0};
         if (result == 0)
             result = hierarchy_put(part->hierarchy, records, count, &error);
         pthread_mutex_lock(&partition->mutex);

@@ -35,6 +35,15 @@ row() { # CAPTURE TOOL SECONDS BYTES
     awk -v capture="$1" -v tool="$2" -v seconds="$3" -v bytes="$4" -v size="$(stat -c %s "$1.byu")" \
         'BEGIN { printf "%s\t%s\t%.2f\t%.1f\n", capture, tool, size / bytes, size / 1e6 / seconds }' | tee -a frontier.tsv
 }
+color_of() { # TOOL
+    case $1 in
+    lz4) echo dark-violet ;;
+    gzip) echo sky-blue ;;
+    zstd) echo gold ;;
+    xz) echo red ;;
+    *) echo black ;;
+    esac
+}
 printf 'capture\ttool\tratio\tMB/s\n' | tee frontier.tsv
 for capture in bus gzip compute sqlite3; do
     runs=1
@@ -66,7 +75,7 @@ done
         echo "set title '$capture'; plot \\"
         for tool in lz4 gzip zstd xz bustap; do
             [ ! -s $capture.$tool ] ||
-                echo "'$capture.$tool' using 3:4 with linespoints title '$tool', '' using 3:4:2 with labels offset 0.8,0.5 font 'sans,8' notitle, \\"
+                echo "'$capture.$tool' using 3:4 with linespoints linecolor rgb '$(color_of $tool)' title '$tool', '' using 3:4:2 with labels offset 0.8,0.5 font 'sans,8' notitle, \\"
         done
         echo
     done

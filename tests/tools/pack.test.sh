@@ -32,6 +32,15 @@ same files=2 file_records=900 block_records=100 gap_chosen=1 gap_parts=3 events=
 same files=1 file_records=0
 same files=3 file_records=500 removed=1 keep=2 filtered=5 above_4gib=2 undecoded=1 source_unknown=1
 
+# many blocks and several threads: each block once, in order
+make_trace --seed 5 700000 >many.byu
+bustap cut -q -o many.byu.gz many.byu
+for threads in 2 3 5 3 3 3; do
+    bustap pack -q -l 1 -j $threads --force -o many.byb many.byu.gz
+    bustap convert --to byu -o - many.byb 2>messages | cmp - many.byu
+done
+rm many.*
+
 # mode and times stay; concatenated files and pipes are packed, too
 make_capture files=2 file_records=700 block_records=90 c
 cat c_1.byu.gz c_2.byu.gz >both.byu.gz

@@ -8,7 +8,8 @@
 
 enum slot_state {
     SLOT_EMPTY,  /* the caller's: holds the records of batch, or none */
-    SLOT_FILLED, /* a worker's */
+    SLOT_FILLED, /* no worker has taken it */
+    SLOT_BUSY,   /* a worker's */
     SLOT_CODED   /* the caller's: holds a member, or an error */
 };
 
@@ -95,6 +96,7 @@ static void *work(void *argument)
             pthread_cond_wait(&blocks->filled, &blocks->lock);
             continue;
         }
+        slot->state = SLOT_BUSY;
         blocks->next_filled = (blocks->next_filled + 1) % blocks->slot_count;
         pthread_mutex_unlock(&blocks->lock);
         struct bt_error error = {.code = 0};
@@ -185,13 +187,14 @@ static int drain(struct pack_blocks *blocks, struct bt_error *error)
 {
     struct slot *slot = &blocks->slots[blocks->draining];
     pthread_mutex_lock(&blocks->lock);
-    while (slot->state == SLOT_FILLED)
+    while (slot->state == SLOT_FILLED || slot->state == SLOT_BUSY)
         pthread_cond_wait(&blocks->coded, &blocks->lock);
+    const bool empty = slot->state == SLOT_EMPTY;
+    slot->state = SLOT_EMPTY;
     pthread_mutex_unlock(&blocks->lock);
-    if (slot->state == SLOT_EMPTY)
+    if (empty)
         return 0;
     blocks->draining = (blocks->draining + 1) % blocks->slot_count;
-    slot->state = SLOT_EMPTY;
     int result = slot->error.code;
     if (result < 0)
         *error = slot->error;

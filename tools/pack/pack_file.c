@@ -1,5 +1,6 @@
 #include "tools/pack/pack_file.h"
 
+#include "formats/base/crc32c.h"
 #include "formats/capture/capture_writer.h"
 #include "formats/capture/trace_reader.h"
 #include "tools/pack/pack_blocks.h"
@@ -16,9 +17,15 @@ struct pack {
     struct pack_blocks *blocks;
     struct capture_writer *writer; /* NULL before a header and after a closing member */
     struct loss lost;              /* of the file being written */
+    uint32_t read, written;        /* CRC-32C of its records, one after the other */
     struct pack_counts *counts;
     struct bt_error failed; /* of the watcher; code 0: none */
 };
+
+static uint32_t records_crc(uint32_t crc, const struct batch *batch)
+{
+    return crc32c(crc, (const uint8_t *)batch->records, batch->count * sizeof *batch->records);
+}
 
 static int put_member(void *context, const struct batch *batch, const uint8_t *member, size_t size,
                       struct bt_error *error)
@@ -28,6 +35,7 @@ static int put_member(void *context, const struct batch *batch, const uint8_t *m
     if (result < 0)
         return result;
     loss_add(&pack->lost, &batch->lost);
+    pack->written = records_crc(pack->written, batch);
     pack->counts->blocks++;
     pack->counts->records += batch->count;
     return 0;
@@ -42,6 +50,7 @@ static int begin_file(struct pack *pack, const struct capture_info *header, stru
     struct capture_info info = *header;
     info.version = CAPTURE_VERSION_CODED;
     memset(&pack->lost, 0, sizeof pack->lost);
+    pack->read = pack->written = 0;
     pack->writer = capture_writer_new(pack->file, pack->name, &info, error);
     return pack->writer ? 0 : error->code;
 }
@@ -71,6 +80,11 @@ static int end_file(struct pack *pack, const struct capture_totals *was, struct 
                        "%s is damaged: its closing member does not fit its blocks; 'bustap verify' "
                        "tells more, 'bustap recover' saves the records",
                        pack->path);
+    if (pack->read != pack->written)
+        return bt_fail(error, BT_IO,
+                       "%s: the blocks written are not those read: the memory of this machine, or "
+                       "bustap, is at fault",
+                       pack->path);
     pack->counts->bytes += capture_writer_bytes(pack->writer);
     for (int stage = 0; stage < LOSS_STAGES; stage++)
         pack->counts->lost += totals.file_lost[stage];
@@ -86,6 +100,7 @@ static int put_block(struct pack *pack, const struct batch *batch, struct bt_err
                        "%s is damaged: a block belongs to no file; 'bustap recover' saves it",
                        pack->path);
     pack->counts->blocks_before++;
+    pack->read = records_crc(pack->read, batch);
     return pack_blocks_put(pack->blocks, batch, error);
 }
 

@@ -5,7 +5,7 @@
 #include "formats/blocks/block_models_internal.h"
 #include "formats/deflate/deflate.h"
 
-/* Records are copied four at a time: so many too many may be read and written. */
+/* Records are copied four at a time, so that up to this many more are read and written. */
 #define SLACK 4u
 
 struct block_decoder {

@@ -346,6 +346,8 @@ static int take_records(struct trace_members *members, const struct capture_memb
         get_records(members, member, direct ? batch->records : members->held.records, &skip, error);
     if (result < 0) {
         members->held.count = members->position = 0;
+        if (result == BT_MEMORY)
+            return result; /* the block may be whole */
         return skip_damage(members, "the records of a block are damaged", skip, error);
     }
     if (members->watches_data) {

@@ -276,7 +276,7 @@ static void learn(const struct context_mixer *mixer, struct bucket *const *bucke
     }
 }
 
-/* Encodes bit, or decodes one if mixer->in is set; probability is that of 1, in 16 bits. */
+/* Encodes bit, or decodes one; probability is that of 1, in 16 bits. */
 static unsigned code_bit(struct context_mixer *mixer, bool decode, unsigned probability,
                          unsigned bit)
 {

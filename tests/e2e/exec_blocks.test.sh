@@ -76,3 +76,10 @@ both "changing code" -- ./changing 7,300,0,0
 bustap exec -q --engine blocks --follow -o many -- sh -c 'gzip -c input | gzip -dc' | cmp - input || fail "processes"
 [ "$(ls many*.byb | wc -l)" -ge 3 ] || fail "$(ls many*)"
 bustap verify many*.byb >/dev/null || fail "processes: verify"
+
+# an archive does not make them larger
+bustap exec -q --engine blocks -o small -- gzip -c input >/dev/null
+before=$(cksum <small_*.byb)
+bustap pack --in-place --level 5 small_*.byb 2>said
+grep -q 'stays' said || fail "packed: $(cat said)"
+[ "$(cksum <small_*.byb)" = "$before" ] || fail "not the same file"

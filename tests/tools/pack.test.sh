@@ -36,7 +36,7 @@ same files=3 file_records=500 removed=1 keep=2 filtered=5 above_4gib=2 undecoded
 make_trace --seed 5 700000 >many.byu
 bustap cut -q -o many.byu.gz many.byu
 for threads in 2 3 5 3 3 3; do
-    bustap pack -q -l 1 -j $threads --force -o many.byb many.byu.gz
+    bustap pack -q --level 1 -j $threads --force -o many.byb many.byu.gz
     bustap convert --to byu -o - many.byb 2>messages | cmp - many.byu
 done
 rm many.*
@@ -46,7 +46,7 @@ make_capture files=2 file_records=700 block_records=90 c
 cat c_1.byu.gz c_2.byu.gz >both.byu.gz
 chmod 640 both.byu.gz
 touch -d '2020-01-02 03:04:05' both.byu.gz
-bustap pack -i both.byu.gz -j 3 2>said
+bustap pack --in-place both.byu.gz -j 3 2>said
 grep -q '^bustap: both.byb: 1400 records in [0-9]* bytes, [0-9.]* % of [0-9]*$' said
 [ "$(stat -c '%a %y' both.byb | cut -c 1-23)" = '640 2020-01-02 03:04:05' ] || { stat both.byb; exit 1; }
 [ ! -e both.byu.gz ]
@@ -63,7 +63,7 @@ zcat bad/w_1.byu.gz >bad/raw.byu
 for file in bad/*; do
     cp "$file" before
     status=0
-    bustap pack -i "$file" 2>errors || status=$?
+    bustap pack --in-place "$file" 2>errors || status=$?
     case $file in
     *w_1*) [ $status -eq 0 ] && mv bad/w_1.byb bad/w_1.byu.gz; continue ;;
     *.part) wanted=3 ;;
@@ -82,7 +82,7 @@ status=0
 (
     ulimit -f 8
     trap '' XFSZ
-    bustap pack -i full_1.byu.gz 2>errors
+    bustap pack --in-place full_1.byu.gz 2>errors
 ) || status=$?
 [ $status -eq 3 ] || { echo "status $status"; cat errors; exit 1; }
 grep -q 'File too large' errors
@@ -93,7 +93,7 @@ cmp full_1.byu.gz before
 for delay in 0.01 0.03 0.06 0.1 0.15 0.2 0.3 0.5; do
     rm -f full_1.byb
     cp before full_1.byu.gz
-    bustap pack -i -l 9 -j 1 full_1.byu.gz 2>/dev/null &
+    bustap pack --in-place --level 9 -j 1 full_1.byu.gz 2>/dev/null &
     sleep $delay
     kill -9 $! 2>/dev/null || true
     wait $! 2>/dev/null || true

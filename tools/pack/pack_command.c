@@ -15,6 +15,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define LEVEL_MOST    9u
@@ -31,12 +32,13 @@ struct pack_options {
 static const struct option_row pack_options[] = {
     {OPTION_FILE, 'o', "output", "OUT", "the new file; - is standard output",
      offsetof(struct pack_options, output), NULL},
-    {OPTION_FLAG, 'i', "in-place", NULL, "replace each FILE by its packed form, FILE.byb",
+    {OPTION_FLAG, 0, "in-place", NULL, "replace each FILE by its packed form, FILE.byb",
      offsetof(struct pack_options, in_place), NULL},
-    {OPTION_NUMBER, 'l', "level", "N",
+    {OPTION_NUMBER, 0, "level", "N",
      "1 to 4: fast to write and read; 5 to 9: for archives (default: 5); see bustap-pack(1)",
      offsetof(struct pack_options, level), NULL},
-    {OPTION_NUMBER, 'j', "threads", "N", "code blocks in N threads (default: one a processor)",
+    {OPTION_NUMBER, 'j', "threads", "N",
+     "code blocks in N threads (default: one a processor, at most 8)",
      offsetof(struct pack_options, threads), NULL},
     {OPTION_FLAG, 0, "force", NULL, "replace an existing OUT", offsetof(struct pack_options, force),
      NULL},
@@ -119,6 +121,19 @@ static int pack_to_output(struct pack_run *run, char *const *path, struct bt_err
     return result;
 }
 
+/* Whether the file stays: packed for an archive, it would be larger. Says so. */
+static bool stays(struct pack_run *run, const char *path, const struct pack_counts *counts)
+{
+    if (run->options->level < PACK_LEVEL_ARCHIVE || counts->bytes <= counts->bytes_before)
+        return false;
+    progress_clear(&run->report.progress);
+    if (!run->options->quiet)
+        fprintf(stderr,
+                "bustap: %s stays: %" PRIu64 " bytes; packed it would have %" PRIu64 " bytes\n",
+                PRINTABLE(path), counts->bytes_before, counts->bytes);
+    return true;
+}
+
 /* Packs a file and replaces it. 0 or a negative code. */
 static int pack_in_place(struct pack_run *run, const char *path, struct bt_error *error)
 {
@@ -129,6 +144,9 @@ static int pack_in_place(struct pack_run *run, const char *path, struct bt_error
                        "%.300s is not complete: its capture still runs, or died; 'bustap recover' "
                        "saves the latter",
                        path);
+    struct stat status;
+    if (lstat(path, &status) == 0 && S_ISLNK(status.st_mode))
+        return bt_fail(error, BT_USAGE, "%.300s is a symbolic link: name the file itself", path);
     char *name = pack_place_name(path);
     if (!name)
         return bt_fail(error, BT_MEMORY, "no memory for a name");
@@ -137,19 +155,27 @@ static int pack_in_place(struct pack_run *run, const char *path, struct bt_error
     int result = access(path, R_OK) == 0 ? overwrite_check_held(path, error)
                                          : bt_fail_errno(error, "cannot open %.300s", path);
     if (result == 0 && !same && access(name, F_OK) == 0)
-        result = bt_fail(error, BT_IO,
-                         "%.200s exists already: if 'bustap verify' finds it whole, remove %.200s",
-                         name, path);
+        result = bt_fail(
+            error, BT_IO,
+            "%.200s exists already: if 'bustap info' shows the capture of %.200s, and 'bustap "
+            "verify' finds it whole, remove the latter; else move it away",
+            name, path);
     if (result == 0 &&
         !(file = new_file_begin(name, same ? NEW_FILE_REPLACES : NEW_FILE_ONLY, error)))
         result = error->code;
     if (result == 0)
         result = pack_file(path, new_file_descriptor(file), name, &run->settings, &counts, error);
-    if (result == 0)
+    const bool kept = result == 0 && stays(run, path, &counts);
+    if (result == 0 && !kept)
         result = pack_place_take(path, name, file, error);
     new_file_free(file);
-    if (result == 0)
+    if (kept && run->json) {
+        counts.bytes = counts.bytes_before;
+        counts.blocks = counts.blocks_before;
+        print_json(run->json, path, path, &counts);
+    } else if (result == 0 && !kept) {
         print_result(run, path, name, &counts);
+    }
     free(name);
     return result;
 }
@@ -170,7 +196,7 @@ static void run_all(struct pack_run *run, int count, char **paths)
     }
 }
 
-/* What the options must not be together; NULL: nothing is wrong. */
+/* What is wrong with the options together; NULL: nothing. */
 static const char *find_conflict(const struct pack_options *options, int count, char *const *paths)
 {
     if (count == 0)
@@ -234,7 +260,7 @@ const struct command pack_command = {
     .summary = "rewrite captures, smaller, for archives",
     .details = "Rewrites complete capture files as .byb files: the same records, ticks, indices, "
                "losses and identity, coded as columns. Each block is decoded and compared before "
-               "it is written, and FILE goes only when the new file is on the disk. --level 1 "
+               "it is written, and FILE is removed after the new file is on the disk. --level 1 "
                "makes files that are read fastest.",
     .options = pack_options,
     .run = pack_main,

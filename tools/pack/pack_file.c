@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEVEL_ARCHIVE 5 /* from this level on blocks are as large as they may be */
-
 struct pack {
     const char *path, *name;
     int file;
@@ -172,8 +170,8 @@ int pack_file(const char *path, int fd, const char *name, const struct pack_sett
                          "%s is not a capture file: 'bustap cut -o OUT' makes one of it", path);
     counts->bytes_before = trace_reader_size(pack.reader);
     if (result == 0) {
-        const size_t block =
-            settings->level >= LEVEL_ARCHIVE ? CAPTURE_MEMBER_RECORDS_MAX : CAPTURE_BLOCK_RECORDS;
+        const size_t block = settings->level >= PACK_LEVEL_ARCHIVE ? CAPTURE_MEMBER_RECORDS_MAX
+                                                                   : CAPTURE_BLOCK_RECORDS;
         pack.blocks = pack_blocks_new(RECORD_ENGINE_COLUMNS, settings->level, block,
                                       settings->threads, put_member, &pack, error);
         result = pack.blocks ? 0 : error->code;

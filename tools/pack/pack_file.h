@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+#define PACK_LEVEL_ARCHIVE 5 /* from this level on blocks are as large as they may be */
+
 struct pack_settings {
     int level;        /* of the engine `columns` */
     unsigned threads; /* at least 1 */

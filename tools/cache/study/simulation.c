@@ -69,7 +69,7 @@ const char *simulation_one_thread(const struct hierarchy_settings *settings)
     if (settings->accesses)
         return "the accesses of lines are counted in the order of all records";
     if (direct && settings->coherence == CACHE_INCOHERENT && !settings->optimum)
-        return "to divide the records takes as long as to simulate a direct-mapped cache";
+        return "dividing the records takes as long as simulating a direct-mapped cache";
     return NULL;
 }
 

@@ -17,26 +17,28 @@ static void expand_execution(struct expansion *expansion, const struct block_enc
                              const struct block_described *described)
 {
     const struct record *records = &encoder->records[described->first_record];
-    const struct block_reference *references = &encoder->references[described->first_reference];
     struct record *out = expansion->records + expansion->count;
     for (unsigned i = 0; i < described->record_count; i++) {
         out[i] = records[i];
         out[i].processor = expansion->processor;
     }
-    for (unsigned i = 0; i < described->reference_count; i++)
-        out[references[i].record].address = (uint32_t)*expansion->addresses++;
+    for (unsigned i = 0; i < described->reference_count; i++) {
+        const struct block_reference *reference =
+            &encoder->references[described->first_reference + i];
+        out[reference->record].address = (uint32_t)*expansion->addresses++;
+    }
     expansion->count += described->record_count;
 }
 
 /* Appends the literals before an exceptional execution. */
 static void expand_literals(struct expansion *expansion, const struct block_exception *exception)
 {
-    size_t count = exception->what & BLOCK_EXCEPTION_LITERALS ? exception->literals : 0;
-    if (count > 0)
+    if (exception->what & BLOCK_EXCEPTION_LITERALS && exception->literals > 0) {
         memcpy(expansion->records + expansion->count, expansion->literals,
-               count * sizeof *expansion->records);
-    expansion->count += count;
-    expansion->literals += count;
+               exception->literals * sizeof *expansion->records);
+        expansion->count += exception->literals;
+        expansion->literals += exception->literals;
+    }
     if (exception->what & BLOCK_EXCEPTION_PROCESSOR)
         expansion->processor = exception->processor;
 }

@@ -277,8 +277,8 @@ static int take(void *context, struct trace_expander *expander, const uint32_t *
     return result < 0 ? result : trace_expander_flush(&own);
 }
 
-/* The consumer counts: waits until it has taken all. Without regions and `each` the number is that
- * of the process. */
+/* Waits until the consumer, which counts, has taken all. Without regions and `each` it counts the
+ * whole process. */
 static uint64_t count(void *context)
 {
     struct exec_inside *inside = context;

@@ -24,8 +24,8 @@ struct exec_message {
     /* of entries: */
     bool repetitions;  /* trace_expand.h */
     uint8_t event;     /* enum record_event of the first fetch */
-    uint8_t processor; /* of the records */
-    uint64_t fs_base;  /* of the thread that wrote them */
+    uint8_t processor; /* its records have this processor */
+    uint64_t fs_base;  /* the writing thread's fs base */
 };
 
 /* Numbers of a block's elements; struct record, patch, special and uint16_t of `through_fs` follow

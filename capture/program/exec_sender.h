@@ -11,7 +11,7 @@ struct exec_sender {
     struct message_ring *ring; /* NULL: no ring yet */
     message_ring_taken_function *taken;
     const void *context; /* passed to taken() */
-    unsigned flushes;    /* of the code cache when blocks were last described */
+    unsigned flushes;    /* code cache flushes up to the last block description */
     uint32_t described;  /* number of blocks described since */
 };
 

@@ -18,7 +18,7 @@
 
 /* Before each message. A message does not wrap around: what is left at the end is skipped. */
 struct head {
-    _Alignas(LINE) uint32_t bytes; /* of the message */
+    _Alignas(LINE) uint32_t bytes; /* message size */
     uint32_t room;                 /* bytes up to the next head */
     bool skipped;                  /* there is no message */
 };

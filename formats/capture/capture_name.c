@@ -39,6 +39,19 @@ bool capture_name_asks_coded(const char *path)
     return take_suffix(path, &size, CODED_SUFFIX);
 }
 
+char *capture_name_coded(const char *path)
+{
+    size_t size = strlen(path);
+    char *name = malloc(size + sizeof CODED_SUFFIX);
+    if (!name)
+        return NULL;
+    if (!take_suffix(path, &size, SUFFIX) && !take_suffix(path, &size, ".gz"))
+        (void)take_suffix(path, &size, CODED_SUFFIX);
+    memcpy(name, path, size);
+    memcpy(name + size, CODED_SUFFIX, sizeof CODED_SUFFIX);
+    return name;
+}
+
 static bool get_date(int64_t *second, const char *text)
 {
     struct tm utc = {0};

@@ -23,6 +23,10 @@ void capture_name_put(char ending[CAPTURE_NAME_ENDING_BYTES], const struct captu
 /* Whether the name of a file that the user has chosen asks for version 2: it ends in ".byb". */
 bool capture_name_asks_coded(const char *path);
 
+/* A copy of path that asks for version 2: with ".byb" in place of ".byu.gz" or ".gz", or added, if
+ * it does not end so. To be freed; NULL: no memory. */
+char *capture_name_coded(const char *path);
+
 /* Parses path. False unless it has exactly this form. */
 bool capture_name_get(struct capture_name *name, const char *path);
 

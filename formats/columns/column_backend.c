@@ -59,11 +59,10 @@ static bool prepare(struct column_backend *backend, unsigned level)
            !ZSTD_isError(ZSTD_CCtx_setParameter(backend->compressor, ZSTD_c_contentSizeFlag, 0));
 }
 
-int column_backend_encode(struct column_backend *backend, unsigned level, enum column_stream stream,
-                          const uint8_t *in, size_t size, uint8_t *out, size_t capacity,
-                          size_t *out_size, uint8_t *method)
+int column_backend_encode(struct column_backend *backend, unsigned level, const uint8_t *in,
+                          size_t size, uint8_t *out, size_t capacity, size_t *out_size,
+                          uint8_t *method)
 {
-    (void)stream;
     if (size >= WORTHWHILE_BYTES) {
         if (!prepare(backend, level))
             return BT_MEMORY;
@@ -85,11 +84,9 @@ int column_backend_encode(struct column_backend *backend, unsigned level, enum c
     return 0;
 }
 
-bool column_backend_decode(struct column_backend *backend, unsigned method,
-                           enum column_stream stream, const uint8_t *in, size_t size, uint8_t *out,
-                           size_t out_size)
+bool column_backend_decode(struct column_backend *backend, unsigned method, const uint8_t *in,
+                           size_t size, uint8_t *out, size_t out_size)
 {
-    (void)stream;
     switch (method) {
     case COLUMN_STORED:
         if (size != out_size)

@@ -23,16 +23,15 @@ void column_backend_free(struct column_backend *backend);
 size_t column_backend_memory(unsigned level);
 
 /*
- * Compresses size bytes of the stream into out, and sets *method and *out_size. Stores what does
+ * Compresses the size bytes of a stream into out, and sets *method and *out_size. Stores what does
  * not become smaller. 0; BT_FULL if capacity does not suffice, BT_MEMORY.
  */
-int column_backend_encode(struct column_backend *backend, unsigned level, enum column_stream stream,
-                          const uint8_t *in, size_t size, uint8_t *out, size_t capacity,
-                          size_t *out_size, uint8_t *method);
+int column_backend_encode(struct column_backend *backend, unsigned level, const uint8_t *in,
+                          size_t size, uint8_t *out, size_t capacity, size_t *out_size,
+                          uint8_t *method);
 
 /* The reverse: exactly out_size bytes. False: damaged, an unknown method, or no memory. */
-bool column_backend_decode(struct column_backend *backend, unsigned method,
-                           enum column_stream stream, const uint8_t *in, size_t size, uint8_t *out,
-                           size_t out_size);
+bool column_backend_decode(struct column_backend *backend, unsigned method, const uint8_t *in,
+                           size_t size, uint8_t *out, size_t out_size);
 
 #endif

@@ -108,10 +108,9 @@ static int put_columns(struct column_encoder *encoder, uint8_t *out, size_t capa
     for (int i = 0; i < COLUMN_STREAMS; i++, directory += STREAM_BYTES) {
         const enum column_stream stream = (enum column_stream)i;
         size_t coded;
-        int result =
-            column_backend_encode(encoder->backend, encoder->level, stream, columns->bytes[i],
-                                  columns->elements[i] * column_width(stream), out + at,
-                                  capacity - at, &coded, directory);
+        int result = column_backend_encode(encoder->backend, encoder->level, columns->bytes[i],
+                                           columns->elements[i] * column_width(stream), out + at,
+                                           capacity - at, &coded, directory);
         if (result < 0)
             return result;
         bytes_put32(directory + 1, (uint32_t)coded);
@@ -204,8 +203,8 @@ static bool get_streams(struct column_decoder *decoder, const uint8_t *in, size_
             parent == stream ? count
                              : columns_escapes(columns->bytes[parent], columns->elements[parent]);
         if (coded > size - at ||
-            !column_backend_decode(decoder->backend, entry[0], stream, in + at, coded,
-                                   columns->bytes[i], columns->elements[i] * column_width(stream)))
+            !column_backend_decode(decoder->backend, entry[0], in + at, coded, columns->bytes[i],
+                                   columns->elements[i] * column_width(stream)))
             return false;
         at += coded;
     }

@@ -64,7 +64,6 @@ struct moment {
 };
 
 struct record_model {
-    size_t most;
     uint8_t *kinds, *ranks; /* of each record: its kind, and how recent its page was */
     struct nibble_model *nibbles;
     struct context_mixer *mixer;
@@ -596,7 +595,6 @@ struct record_model *record_model_new(size_t most)
     if (!model)
         return NULL;
     memset(model, 0, sizeof *model);
-    model->most = most;
     model->kinds = malloc(most + 1);
     model->ranks = malloc(most + 1);
     model->intervals = malloc(NIBBLE_CHUNK * sizeof *model->intervals);

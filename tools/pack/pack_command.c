@@ -140,14 +140,11 @@ static int pack_in_place(struct pack_run *run, const char *path, struct bt_error
     struct pack_counts counts;
     struct capture_name parsed;
     if (capture_name_get(&parsed, path) && parsed.part)
-        return bt_fail(error, BT_BUSY,
-                       "%.300s is not complete: its capture still runs, or died; 'bustap recover' "
-                       "saves the latter",
-                       path);
+        return bt_fail(error, BT_BUSY, PACK_NOT_COMPLETE, path);
     struct stat status;
     if (lstat(path, &status) == 0 && S_ISLNK(status.st_mode))
         return bt_fail(error, BT_USAGE, "%.300s is a symbolic link: name the file itself", path);
-    char *name = pack_place_name(path);
+    char *name = capture_name_coded(path);
     if (!name)
         return bt_fail(error, BT_MEMORY, "no memory for a name");
     const bool same = strcmp(name, path) == 0;

@@ -150,10 +150,7 @@ static int pump(struct pack *pack, const struct pack_settings *settings, struct 
                        found.message);
     }
     if (more == 0 && pack->writer)
-        return bt_fail(error, BT_DATA,
-                       "%s is not complete: its capture still runs, or died; 'bustap recover' "
-                       "saves the latter",
-                       pack->path);
+        return bt_fail(error, BT_DATA, PACK_NOT_COMPLETE, pack->path);
     return more;
 }
 

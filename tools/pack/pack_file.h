@@ -9,6 +9,9 @@
 
 #define PACK_LEVEL_ARCHIVE 5 /* from this level on blocks are as large as they may be */
 
+#define PACK_NOT_COMPLETE /* a message about a path */                                             \
+    "%.300s is not complete: its capture still runs, or died; 'bustap recover' saves the latter"
+
 struct pack_settings {
     int level;        /* of the engine `columns` */
     unsigned threads; /* at least 1 */

@@ -9,32 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ENDING ".byb"
-
-static bool ends_in(const char *text, size_t length, const char *ending)
-{
-    const size_t size = strlen(ending);
-    return length > size && memcmp(text + length - size, ending, size) == 0;
-}
-
-char *pack_place_name(const char *path)
-{
-    static const char *const replaced[] = {".byu.gz", ".gz", ENDING};
-    size_t length = strlen(path);
-    char *name = malloc(length + sizeof ENDING);
-    if (!name)
-        return NULL;
-    for (size_t i = 0; i < sizeof replaced / sizeof *replaced; i++) {
-        if (!ends_in(path, length, replaced[i]))
-            continue;
-        length -= strlen(replaced[i]);
-        break;
-    }
-    memcpy(name, path, length);
-    memcpy(name + length, ENDING, sizeof ENDING);
-    return name;
-}
-
 /* Synchronises the folder of path: its names are on the disk. Failures are those of file systems
  * that cannot, and do not matter. */
 static void synchronise_folder(const char *path)

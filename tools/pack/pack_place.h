@@ -6,10 +6,6 @@
 
 struct new_file;
 
-/* The name of the packed file of path: PREFIX_00001_TIME.byb for .byu.gz, else path with .byb
- * instead of .gz or added, if it does not end so. To be freed; NULL: no memory. */
-char *pack_place_name(const char *path);
-
 /*
  * Synchronises the file, which is to be named `name`, gives it the mode and the times of the file
  * at path and its name, and removes path if that is another one. At any time, and after a loss of

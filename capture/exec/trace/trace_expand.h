@@ -51,7 +51,7 @@ struct trace_expander {
         bool on;
         unsigned special;    /* the next special; the records before it are expanded if */
         uint32_t repetition; /* this is its next repetition; 0: they are not */
-        struct record fetch; /* of the repeated instruction */
+        struct record fetch; /* fetches the repeated instruction */
     } pause;
     bool pauses; /* within trace_expand_some() */
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define CHUNK              64u
-#define REPETITION_RECORDS 3u /* of a repetition, at most */
+#define REPETITION_RECORDS 3u /* a repetition makes no more */
 
 #define XSAVE_LEGACY 512u
 #define XSAVE_HEADER 64u

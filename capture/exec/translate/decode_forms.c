@@ -56,7 +56,7 @@ struct parts {
     uint8_t scale;
     uint8_t displacement_at, displacement_size; /* 0: none */
     bool is_memory, is_rip;
-    uint8_t opcode_at; /* of the last byte */
+    uint8_t opcode_at; /* offset of the opcode's last byte */
     uint8_t size;      /* without the constant */
 };
 

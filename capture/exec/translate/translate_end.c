@@ -143,15 +143,7 @@ static void emit_target(struct translator *translator, const struct decode_instr
     } else if (instruction->branch_register != DECODE_NONE) {
         emit_move(emitter, scratch, instruction->branch_register);
     } else {
-        const struct decode_access *access = &instruction->accesses[0];
-        struct emit_memory memory = {.base = access->base,
-                                     .index = access->index,
-                                     .scale = access->scale,
-                                     .fs = access->fs,
-                                     .narrow = access->narrow,
-                                     .displacement = (int32_t)access->displacement};
-        if (access->base == DECODE_NONE && access->displacement > INT32_MAX)
-            memory.narrow = true;
+        const struct emit_memory memory = translate_target_operand(&instruction->accesses[0]);
         emit_load(emitter, scratch, &memory);
     }
 }

@@ -98,14 +98,7 @@ static void emit_target(struct translator *translator, const struct decode_instr
     } else if (instruction->branch_register != DECODE_NONE) {
         emit_save(emitter, EXEC_THREAD_JUMP, instruction->branch_register);
     } else {
-        struct emit_memory memory = {.base = access->base,
-                                     .index = access->index,
-                                     .scale = access->scale,
-                                     .fs = access->fs,
-                                     .narrow = access->narrow,
-                                     .displacement = (int32_t)access->displacement};
-        if (access->base == DECODE_NONE && access->displacement > INT32_MAX)
-            memory.narrow = true;
+        const struct emit_memory memory = translate_target_operand(access);
         emit_save(emitter, 8 * DECODE_RCX, DECODE_RCX);
         emit_load(emitter, DECODE_RCX, &memory);
         emit_save(emitter, EXEC_THREAD_JUMP, DECODE_RCX);

@@ -13,6 +13,26 @@
 #define TRANSLATE_KNOWN    16u
 #define TRANSLATE_ENTRY    4u /* bytes */
 
+/* The operand of an access, without fs. */
+static inline struct emit_memory translate_operand(const struct decode_access *access)
+{
+    return (struct emit_memory){.base = access->base,
+                                .index = access->index,
+                                .scale = access->scale,
+                                .narrow = access->narrow,
+                                .displacement = (int32_t)access->displacement};
+}
+
+/* The operand of an indirect branch, from which the target is loaded. */
+static inline struct emit_memory translate_target_operand(const struct decode_access *access)
+{
+    struct emit_memory memory = translate_operand(access);
+    memory.fs = access->fs;
+    if (access->base == DECODE_NONE && access->displacement > INT32_MAX)
+        memory.narrow = true;
+    return memory;
+}
+
 /* A part of an address that an entry of this block already contains. */
 struct known_address {
     uint8_t base, index, scale;

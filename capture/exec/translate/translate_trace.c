@@ -15,19 +15,10 @@ static unsigned store_entry(struct translator *translator, uint8_t reg)
     return translator->slots++;
 }
 
-static struct emit_memory operand_of(const struct decode_access *access)
-{
-    return (struct emit_memory){.base = access->base,
-                                .index = access->index,
-                                .scale = access->scale,
-                                .narrow = access->narrow,
-                                .displacement = (int32_t)access->displacement};
-}
-
 /* An entry with the whole address of an operand (without fs). */
 static unsigned store_address(struct translator *translator, const struct decode_access *access)
 {
-    struct emit_memory memory = operand_of(access);
+    struct emit_memory memory = translate_operand(access);
     uint8_t scratch = translator->block->scratch;
     if (access->form == DECODE_GATHER || access->form == DECODE_GATHER_VECTOR)
         memory.index = DECODE_NONE;
@@ -76,7 +67,7 @@ static struct known_address *make_known(struct translator *translator,
     struct known_address *known = &translator->known[at];
     uint8_t reg = access->base;
     if (access->index != DECODE_NONE) {
-        struct emit_memory memory = operand_of(access);
+        struct emit_memory memory = translate_operand(access);
         memory.displacement = 0;
         reg = translator->block->scratch;
         emit_lea(&translator->emitter, reg, &memory);
@@ -245,7 +236,7 @@ static void store_special(struct translator *translator,
  * all faults occur in the instruction. */
 static void store_header(struct translator *translator, const struct decode_access *access)
 {
-    struct emit_memory memory = operand_of(access);
+    struct emit_memory memory = translate_operand(access);
     uint8_t scratch = translator->block->scratch;
     struct emit_memory header = {.base = scratch,
                                  .index = DECODE_NONE,

@@ -278,11 +278,7 @@ static void store_address(struct translator *translator, const struct decode_acc
 {
     struct emitter *emitter = &translator->emitter;
     const uint8_t scratch = translator->block->scratch;
-    const struct emit_memory memory = {.base = access->base,
-                                       .index = access->index,
-                                       .scale = access->scale,
-                                       .narrow = access->narrow,
-                                       .displacement = (int32_t)access->displacement};
+    const struct emit_memory memory = translate_operand(access);
     const unsigned slot = take_slots(translator, PIECE);
     if (access->form == DECODE_BITS)
         load_bits_address(translator, access, slot);

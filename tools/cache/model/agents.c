@@ -267,7 +267,7 @@ NARROW_INLINE void miss(const struct agent_reference *reference, uint32_t *set, 
         refer_optimum(agent, reference->line, kind);
     agent->counters.references[kind]++;
     if (elsewhere) {
-        const struct agent_reference copy = *reference;
+        const struct agent_reference copy = *reference; /* the original stays in registers */
         supplied = copy.owns ? take_from_others(&copy, copies, !copy.whole)
                              : read_from_others(&copy, copies, &state);
     }
@@ -325,7 +325,7 @@ bool agents_refer(struct cache *agent, uint32_t *set, const struct record *recor
         }
         if (hierarchy->accesses)
             return false;
-        const struct agent_reference copy = reference;
+        const struct agent_reference copy = reference; /* the original stays in registers */
         upgrade(&copy, copies, way);
         return true;
     }

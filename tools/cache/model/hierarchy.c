@@ -227,7 +227,6 @@ int hierarchy_new_part(struct hierarchy **hierarchy, const struct hierarchy_sett
     made->lines.value_bytes = sizeof(struct cache_line_counters);
     made->part = part;
     made->parts = parts;
-    made->part_mask = power_is(parts) ? parts - 1 : 0;
     if (parts > 1)
         hierarchy_classes(settings, &made->class_shift, &made->class_mask);
     made->agent_level = hierarchy_agent_level(settings);

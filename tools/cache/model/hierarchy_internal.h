@@ -104,7 +104,6 @@ struct hierarchy {
     uint32_t class_mask;                /* address bits that select this part's classes of sets */
     unsigned class_shift;
     unsigned part, parts;
-    uint32_t part_mask; /* bits of a class that are its part; 0: parts is no power of two, or 1 */
     struct hierarchy_counters counters;
 };
 
@@ -118,8 +117,10 @@ static inline uint32_t cache_line_address(const struct cache *cache, uint32_t ad
 static inline bool hierarchy_is_mine(const struct hierarchy *hierarchy, uint32_t address)
 {
     const uint32_t class_of = address >> hierarchy->class_shift & hierarchy->class_mask;
-    return hierarchy->part_mask ? (class_of & hierarchy->part_mask) == hierarchy->part
-                                : class_of % hierarchy->parts == hierarchy->part;
+    const uint32_t low = hierarchy->parts - 1;
+    /* a division only where it must be */
+    return (hierarchy->parts & low) == 0 ? (class_of & low) == hierarchy->part
+                                         : class_of % hierarchy->parts == hierarchy->part;
 }
 
 /* --- fast.c --- */

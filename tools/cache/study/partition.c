@@ -90,7 +90,7 @@ int partition_new(struct partition **partition, struct hierarchy *const *parts, 
         pthread_cond_init(&part->changed, NULL);
         part->blocks = malloc(BLOCKS * BLOCK_RECORDS * sizeof *part->blocks);
         part->block = part->blocks;
-        part->started = part->blocks && pthread_create(&part->thread, NULL, run, part) == 0;
+        part->started = part->blocks && thread_start_without_signals(&part->thread, run, part) == 0;
         if (!part->started) {
             made->count++;
             partition_free(made);
@@ -164,13 +164,13 @@ static void divide(struct partition *partition, const struct record *records, si
     for (size_t i = 0; i < count; i++) {
         const struct record *record = &records[i];
         const uint32_t address = record->address;
-        const uint32_t end = address + record->size - (record->size > 0);
+        const uint32_t last = address + reference_bytes(record) - 1;
         if (reference_kind_of(record->type) == REFERENCE_NONE) {
             if (partition->first == 0)
                 give(&partition->parts[0], record);
             continue;
         }
-        if ((address ^ end) >> partition->shift || !partition->met[record->processor]) {
+        if ((address ^ last) >> partition->shift || !partition->met[record->processor]) {
             give_several(partition, record);
             continue;
         }

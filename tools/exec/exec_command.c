@@ -338,6 +338,7 @@ static int begin(struct exec_run *run, struct bt_error *error)
         result = empty_debug_file(run, error);
     if (result < 0) {
         exec_child_abandon(&run->child);
+        exec_outputs_abandon(&run->outputs);
         return result;
     }
     exec_lanes_set_process(run->outputs.lanes, 0, run->child.process);

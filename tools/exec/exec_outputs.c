@@ -160,6 +160,14 @@ void exec_outputs_stop(struct exec_outputs *outputs)
             capture_stop(outputs->captures[lane]);
 }
 
+void exec_outputs_abandon(struct exec_outputs *outputs)
+{
+    for (int lane = 0; lane < (int)EXEC_LANES; lane++) {
+        capture_free(outputs->captures[lane]);
+        outputs->captures[lane] = NULL;
+    }
+}
+
 static void begin_new(struct exec_outputs *outputs, int lane)
 {
     struct bt_error error = {0};

@@ -31,4 +31,8 @@ void exec_outputs_end_process(struct exec_outputs *outputs, pid_t process);
 /* Ends all captures; the programs continue uncaptured. */
 void exec_outputs_stop(struct exec_outputs *outputs);
 
+/* Ends all captures of a program that was not started, without a report: their threads read the
+ * lanes, which must not be freed before. */
+void exec_outputs_abandon(struct exec_outputs *outputs);
+
 #endif

@@ -8,9 +8,18 @@
 
 #define WORTHWHILE_BYTES 32u /* a frame of zstd has 9 bytes of its own */
 
+/* What decides whether a search for repeated parts pays. */
+#define REPEAT_BYTES 16u /* so long, */
+#define REPEAT_SHARE 8u  /* and so often: at one of so many places */
+#define PROBES       64u /* places looked at */
+#define ANCHOR_STEP  8u  /* distance of the places that are remembered */
+#define ANCHOR_BITS  12u
+#define SAMPLE_SHARE 8u /* the part of a stream that is compressed both ways */
+#define SAMPLE_LEAST 512u
+
 struct column_backend {
-    ZSTD_CCtx *compressor; /* NULL before its first use, */
-    unsigned level;        /* which it is set to */
+    ZSTD_CCtx *searching, *plain; /* NULL before their first use, */
+    unsigned level;               /* to which the first one is set */
     ZSTD_DCtx *decompressor;
 };
 
@@ -26,37 +35,125 @@ void column_backend_free(struct column_backend *backend)
 {
     if (!backend)
         return;
-    ZSTD_freeCCtx(backend->compressor);
+    ZSTD_freeCCtx(backend->searching);
+    ZSTD_freeCCtx(backend->plain);
     ZSTD_freeDCtx(backend->decompressor);
     free(backend);
 }
 
 static const int zstd_levels[COLUMN_LEVELS + 1] = {0, -20, 1, 3, 9};
 
+/* A level so far below others that zstd looks for repeated parts nowhere, and the least table. */
+#define PLAIN_LEVEL    (-131072)
+#define PLAIN_HASH_LOG 6
+
 size_t column_backend_memory(unsigned level)
 {
-    return level > 0 && level <= COLUMN_LEVELS ? ZSTD_estimateCCtxSize(zstd_levels[level]) : 0;
+    return level > 0 && level <= COLUMN_LEVELS
+               ? ZSTD_estimateCCtxSize(zstd_levels[level]) + ZSTD_estimateCCtxSize(PLAIN_LEVEL)
+               : 0;
 }
 
 /*
- * Prepares the compressor. False: no memory. On the first level zstd hardly searches for repeated
- * parts. It then leaves out entropy coding, too, unless a parameter says otherwise; without the
- * parameter files are only larger.
+ * A compressor of the level; NULL: no memory. On negative levels zstd leaves out entropy coding,
+ * unless a parameter says otherwise; without the parameter files are only larger.
  */
+static ZSTD_CCtx *compressor_new(int zstd_level)
+{
+    ZSTD_CCtx *compressor = ZSTD_createCCtx();
+    if (!compressor)
+        return NULL;
+    (void)ZSTD_CCtx_setParameter(compressor, ZSTD_c_literalCompressionMode, ZSTD_ps_enable);
+    if (!ZSTD_isError(ZSTD_CCtx_setParameter(compressor, ZSTD_c_compressionLevel, zstd_level)) &&
+        !ZSTD_isError(ZSTD_CCtx_setParameter(compressor, ZSTD_c_contentSizeFlag, 0)))
+        return compressor;
+    ZSTD_freeCCtx(compressor);
+    return NULL;
+}
+
+/* Prepares the compressors. False: no memory. */
 static bool prepare(struct column_backend *backend, unsigned level)
 {
-    if (backend->compressor && backend->level == level)
+    if (!backend->plain) {
+        backend->plain = compressor_new(PLAIN_LEVEL);
+        if (!backend->plain)
+            return false;
+        (void)ZSTD_CCtx_setParameter(backend->plain, ZSTD_c_hashLog, PLAIN_HASH_LOG);
+    }
+    if (backend->searching && backend->level == level)
         return true;
-    if (!backend->compressor)
-        backend->compressor = ZSTD_createCCtx();
-    if (!backend->compressor)
-        return false;
+    ZSTD_freeCCtx(backend->searching);
+    backend->searching = compressor_new(zstd_levels[level]);
     backend->level = level;
-    (void)ZSTD_CCtx_setParameter(backend->compressor, ZSTD_c_literalCompressionMode,
-                                 ZSTD_ps_enable);
-    return !ZSTD_isError(ZSTD_CCtx_setParameter(backend->compressor, ZSTD_c_compressionLevel,
-                                                zstd_levels[level])) &&
-           !ZSTD_isError(ZSTD_CCtx_setParameter(backend->compressor, ZSTD_c_contentSizeFlag, 0));
+    return backend->searching != NULL;
+}
+
+/* A hash of the 8 bytes at a place. */
+static unsigned anchor(const uint8_t *at)
+{
+    const uint64_t word = bytes_get32(at) | (uint64_t)bytes_get32(at + 4) << 32;
+    return (unsigned)(word * UINT64_C(0x9e3779b97f4a7c15) >> (64 - ANCHOR_BITS));
+}
+
+/* Whether the bytes repeat earlier ones, at enough of some places all over the stream. */
+static bool repeats(const uint8_t *in, size_t size)
+{
+    uint32_t anchors[1u << ANCHOR_BITS];
+    size_t added = 0;
+    unsigned found = 0;
+    if (size < PROBES * ANCHOR_STEP)
+        return false;
+    memset(anchors, 0, sizeof anchors);
+    for (unsigned probe = 1; probe < PROBES; probe++) {
+        const uint8_t *at = in + probe * (size / PROBES);
+        const uint8_t *end = in + size - REPEAT_BYTES - ANCHOR_STEP;
+        for (; in + added + ANCHOR_STEP <= at; added += ANCHOR_STEP)
+            anchors[anchor(in + added)] = (uint32_t)added;
+        for (unsigned i = 0; i < ANCHOR_STEP && at < end; i++, at++)
+            if (memcmp(in + anchors[anchor(at)], at, REPEAT_BYTES) == 0) {
+                found++;
+                break;
+            }
+    }
+    return found * REPEAT_SHARE >= PROBES;
+}
+
+/*
+ * The compressor of a stream on levels 1 and 2. The fields of requests on a bus are often too
+ * irregular for repeated parts: what says where they are takes more than it saves, and time. Level
+ * 1 searches where long parts repeat, level 2 also where it makes a part from the middle smaller.
+ */
+static ZSTD_CCtx *choose(const struct column_backend *backend, const uint8_t *in, size_t size,
+                         uint8_t *out, size_t capacity)
+{
+    const size_t sample = size / SAMPLE_SHARE;
+    if (repeats(in, size))
+        return backend->searching;
+    if (backend->level == 1)
+        return backend->plain;
+    if (sample < SAMPLE_LEAST)
+        return backend->searching;
+    in += (size - sample) / 2;
+    const size_t plain = ZSTD_compress2(backend->plain, out, capacity, in, sample);
+    const size_t searched = ZSTD_compress2(backend->searching, out, capacity, in, sample);
+    return searched < plain ? backend->searching : backend->plain; /* errors are large */
+}
+
+/* Compresses a stream; returns the size, or an error of zstd, which is larger than any size. From
+ * level 3 on it takes the better way. */
+static size_t compress(const struct column_backend *backend, const uint8_t *in, size_t size,
+                       uint8_t *out, size_t capacity)
+{
+    const size_t room = capacity < size - 1 ? capacity : size - 1; /* else it will be stored */
+    if (backend->level <= 2)
+        return ZSTD_compress2(choose(backend, in, size, out, room), out, room, in, size);
+    const size_t searched = ZSTD_compress2(backend->searching, out, room, in, size);
+    const size_t used = ZSTD_isError(searched) ? 0 : searched;
+    const size_t plain = ZSTD_compress2(backend->plain, out + used, capacity - used, in, size);
+    if (plain >= searched || plain > room)
+        return searched;
+    memmove(out, out + used, plain);
+    return plain;
 }
 
 int column_backend_encode(struct column_backend *backend, unsigned level, const uint8_t *in,
@@ -66,9 +163,7 @@ int column_backend_encode(struct column_backend *backend, unsigned level, const 
     if (size >= WORTHWHILE_BYTES) {
         if (!prepare(backend, level))
             return BT_MEMORY;
-        /* no room for more than that: it would be stored */
-        const size_t room = capacity < size - 1 ? capacity : size - 1;
-        const size_t coded = ZSTD_compress2(backend->compressor, out, room, in, size);
+        const size_t coded = compress(backend, in, size, out, capacity);
         if (!ZSTD_isError(coded)) {
             *out_size = coded;
             *method = COLUMN_ZSTD;

@@ -203,7 +203,8 @@ static void split_addresses(struct split *split, const struct record *records, s
 /* --- shifts ---------------------------------------------------------------------------------- */
 
 #define SAMPLES        8u   /* parts of a block that decide on shifts */
-#define SAMPLE_RECORDS 160u /* in each */
+#define SAMPLE_RECORDS 160u /* in each, at most; */
+#define SAMPLE_SHARE   16u  /* and of all of them together, at most one in so many */
 #define SHIFTS         6u
 
 /* Counts the addresses that can be written as steps, by context and shift. */
@@ -225,10 +226,12 @@ static void count_steps(uint32_t hits[CONTEXTS][SHIFTS], struct split *split,
 static void choose_shifts(struct split *split, const struct record *records, size_t count)
 {
     uint32_t hits[CONTEXTS][SHIFTS];
+    const size_t share = count / (SAMPLES * SAMPLE_SHARE) + 1;
+    const size_t sample = share < SAMPLE_RECORDS ? share : SAMPLE_RECORDS;
     memset(hits, 0, sizeof hits);
     for (size_t part = 0; part < SAMPLES; part++) {
         const size_t from = count * part / SAMPLES, left = count - from;
-        count_steps(hits, split, records + from, left < SAMPLE_RECORDS ? left : SAMPLE_RECORDS);
+        count_steps(hits, split, records + from, left < sample ? left : sample);
     }
     for (unsigned i = 0; i < split->columns->kind_count; i++) {
         const uint32_t *of_context = hits[split->places[i].context];

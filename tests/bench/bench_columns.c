@@ -14,8 +14,9 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#define RECORDS ((size_t)12 * CAPTURE_BLOCK_RECORDS)
-#define ROUNDS  5
+#define RECORDS     ((size_t)12 * CAPTURE_BLOCK_RECORDS)
+#define ROUNDS      5
+#define SMALL_BLOCK 16384u /* of a capture that is to be read while it runs */
 
 enum library { OURS, ZSTD, ZLIB };
 
@@ -145,12 +146,12 @@ static void decompress_block(struct machine *machine, size_t count, const struct
 /* --- all blocks ------------------------------------------------------------------------------ */
 
 static struct result run(struct machine *machine, const struct record *records, size_t count,
-                         const struct room *room)
+                         size_t block, const struct room *room)
 {
     struct result result = {0};
-    for (size_t at = 0; at < count; at += CAPTURE_BLOCK_RECORDS) {
+    for (size_t at = 0; at < count; at += block) {
         const size_t left = count - at;
-        const size_t here = left < CAPTURE_BLOCK_RECORDS ? left : CAPTURE_BLOCK_RECORDS;
+        const size_t here = left < block ? left : block;
         const double begin = now();
         compress_block(machine, records + at, here, room);
         const double middle = now();
@@ -164,7 +165,7 @@ static struct result run(struct machine *machine, const struct record *records, 
     return result;
 }
 
-static void compare(const char *what, const struct record *records, size_t count,
+static void compare(const char *what, const struct record *records, size_t count, size_t block,
                     const struct room *room)
 {
     struct machine machines[CODECS];
@@ -174,7 +175,7 @@ static void compare(const char *what, const struct record *records, size_t count
         start(&machines[i], &codecs[i]);
     for (int round = 0; round < ROUNDS; round++)
         for (size_t i = 0; i < CODECS; i++) {
-            const struct result result = run(&machines[i], records, count, room);
+            const struct result result = run(&machines[i], records, count, block, room);
             if (round == 0)
                 best[i] = result;
             if (result.compress < best[i].compress)
@@ -182,7 +183,7 @@ static void compare(const char *what, const struct record *records, size_t count
             if (result.decompress < best[i].decompress)
                 best[i].decompress = result.decompress;
         }
-    printf("%s, %zu records in blocks of %u\n", what, count, CAPTURE_BLOCK_RECORDS);
+    printf("%s, %zu records in blocks of %zu\n", what, count, block);
     for (size_t i = 0; i < CODECS; i++) {
         printf("  %-9s  ratio %6.2f  compress %5.0f MB/s (%5.1f M records/s)  decompress %5.0f "
                "MB/s\n",
@@ -206,14 +207,15 @@ int main(void)
     snprintf(path, sizeof path, "%s/data/pentium2.byu", shared ? shared : "../shared");
     FILE *file = fopen(path, "rb");
     if (file) {
-        compare("a Pentium II trace", records, fread(records, sizeof *records, RECORDS, file),
-                &room);
+        const size_t count = fread(records, sizeof *records, RECORDS, file);
         fclose(file);
+        compare("a Pentium II trace", records, count, CAPTURE_BLOCK_RECORDS, &room);
+        compare("a Pentium II trace", records, count, SMALL_BLOCK, &room);
         large_trace_fill(records, RECORDS, path);
-        compare("the trace enlarged", records, RECORDS, &room);
+        compare("the trace enlarged", records, RECORDS, CAPTURE_BLOCK_RECORDS, &room);
     }
     records_fill_like_a_bus(records, RECORDS, &random);
-    compare("random records like a bus", records, RECORDS, &room);
+    compare("random records like a bus", records, RECORDS, CAPTURE_BLOCK_RECORDS, &room);
     free(room.out);
     free(room.back);
     free(records);

@@ -1,5 +1,6 @@
 #include "tools/common/commands.h"
 
+#include "capture/pack/pack_replace.h"
 #include "formats/base/new_file.h"
 #include "formats/base/printable.h"
 #include "formats/base/thread.h"
@@ -8,8 +9,6 @@
 #include "tools/common/overwrite.h"
 #include "tools/input/distinct_files.h"
 #include "tools/input/input_report.h"
-#include "tools/pack/pack_file.h"
-#include "tools/pack/pack_place.h"
 #include "tools/symbols/module_list_copy.h"
 
 #include <inttypes.h>
@@ -18,10 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LEVEL_MOST    9u
-#define LEVEL_DEFAULT 5u
-#define THREADS_MOST  256u
-#define THREADS_OWN   8u /* without -j: each takes memory */
+#define THREADS_MOST 256u
+#define THREADS_OWN  8u /* without -j: each takes memory */
 
 struct pack_options {
     const char *output;
@@ -121,17 +118,36 @@ static int pack_to_output(struct pack_run *run, char *const *path, struct bt_err
     return result;
 }
 
-/* Whether the file stays: packed for an archive, it would be larger. Says so. */
-static bool stays(struct pack_run *run, const char *path, const struct pack_counts *counts)
+/* Says that a file is as it was. */
+static void print_kept(struct pack_run *run, const char *path, struct pack_counts *counts)
 {
-    if (run->options->level < PACK_LEVEL_ARCHIVE || counts->bytes <= counts->bytes_before)
-        return false;
     progress_clear(&run->report.progress);
     if (!run->options->quiet)
         fprintf(stderr,
                 "bustap: %s stays: %" PRIu64 " bytes; packed it would have %" PRIu64 " bytes\n",
                 PRINTABLE(path), counts->bytes_before, counts->bytes);
-    return true;
+    counts->bytes = counts->bytes_before;
+    counts->blocks = counts->blocks_before;
+    if (run->json)
+        print_json(run->json, path, path, counts);
+}
+
+/* Why the file cannot be replaced by one of that name: 0 or a negative code. */
+static int check_place(const char *path, const char *name, struct bt_error *error)
+{
+    struct stat status;
+    if (lstat(path, &status) == 0 && S_ISLNK(status.st_mode))
+        return bt_fail(error, BT_USAGE, "%.300s is a symbolic link: name the file itself", path);
+    if (access(path, R_OK) != 0)
+        return bt_fail_errno(error, "cannot open %.300s", path);
+    const int result = overwrite_check_held(path, error);
+    if (result == 0 && strcmp(name, path) != 0 && access(name, F_OK) == 0)
+        return bt_fail(
+            error, BT_IO,
+            "%.200s exists already: if 'bustap info' shows the capture of %.200s, and 'bustap "
+            "verify' finds it whole, remove the latter; else move it away",
+            name, path);
+    return result;
 }
 
 /* Packs a file and replaces it. 0 or a negative code. */
@@ -139,42 +155,31 @@ static int pack_in_place(struct pack_run *run, const char *path, struct bt_error
 {
     struct pack_counts counts;
     struct capture_name parsed;
+    const struct pack_replace_settings settings = {.pack = run->settings};
     if (capture_name_get(&parsed, path) && parsed.part)
         return bt_fail(error, BT_BUSY, PACK_NOT_COMPLETE, path);
-    struct stat status;
-    if (lstat(path, &status) == 0 && S_ISLNK(status.st_mode))
-        return bt_fail(error, BT_USAGE, "%.300s is a symbolic link: name the file itself", path);
     char *name = capture_name_coded(path);
     if (!name)
         return bt_fail(error, BT_MEMORY, "no memory for a name");
-    const bool same = strcmp(name, path) == 0;
-    struct new_file *file = NULL;
-    int result = access(path, R_OK) == 0 ? overwrite_check_held(path, error)
-                                         : bt_fail_errno(error, "cannot open %.300s", path);
-    if (result == 0 && !same && access(name, F_OK) == 0)
-        result = bt_fail(
-            error, BT_IO,
-            "%.200s exists already: if 'bustap info' shows the capture of %.200s, and 'bustap "
-            "verify' finds it whole, remove the latter; else move it away",
-            name, path);
-    if (result == 0 &&
-        !(file = new_file_begin(name, same ? NEW_FILE_REPLACES : NEW_FILE_ONLY, error)))
-        result = error->code;
+    int result = check_place(path, name, error);
     if (result == 0)
-        result = pack_file(path, new_file_descriptor(file), name, &run->settings, &counts, error);
-    const bool kept = result == 0 && stays(run, path, &counts);
-    if (result == 0 && !kept)
-        result = pack_place_take(path, name, file, error);
-    new_file_free(file);
-    if (kept && run->json) {
-        counts.bytes = counts.bytes_before;
-        counts.blocks = counts.blocks_before;
-        print_json(run->json, path, path, &counts);
-    } else if (result == 0 && !kept) {
+        result = pack_replace(path, name, &settings, &counts, error);
+    if (result == PACK_DONE)
         print_result(run, path, name, &counts);
-    }
+    else if (result == PACK_STAYS)
+        print_kept(run, path, &counts);
+    else if (result == PACK_GONE)
+        result = bt_fail(error, BT_IO, "%.300s was removed or replaced while it was packed", path);
     free(name);
-    return result;
+    return result < 0 ? result : 0;
+}
+
+/* Shows how far the file is. */
+static bool go_on(void *context, const char *path, uint64_t done, uint64_t total)
+{
+    struct pack_run *run = context;
+    progress_show(&run->report.progress, path, done, total);
+    return true;
 }
 
 static void run_all(struct pack_run *run, int count, char **paths)
@@ -198,7 +203,7 @@ static const char *find_conflict(const struct pack_options *options, int count, 
 {
     if (count == 0)
         return "no FILE is given";
-    if (options->level < 1 || options->level > LEVEL_MOST)
+    if (options->level < 1 || options->level > PACK_LEVEL_MOST)
         return "--level is a number from 1 to 9";
     if (options->threads > THREADS_MOST)
         return "-j is a number up to 256";
@@ -217,7 +222,7 @@ static const char *find_conflict(const struct pack_options *options, int count, 
 
 static int pack_main(struct invocation *call)
 {
-    struct pack_options options = {.level = LEVEL_DEFAULT};
+    struct pack_options options = {.level = PACK_LEVEL_DEFAULT};
     struct bt_error error;
     int status;
     if (!command_options(call, &options, &status))
@@ -231,10 +236,11 @@ static int pack_main(struct invocation *call)
         options.threads = thread_processors();
         options.threads = options.threads < THREADS_OWN ? options.threads : THREADS_OWN;
     }
-    struct pack_run run = {.options = &options,
-                           .settings = {.level = (int)options.level, .threads = options.threads}};
+    struct pack_run run = {
+        .options = &options,
+        .settings = {.level = (int)options.level, .threads = options.threads, .go_on = go_on}};
     input_report_begin(&run.report, !options.output || strcmp(options.output, "-") != 0);
-    run.settings.progress = &run.report.progress;
+    run.settings.context = &run;
     if (options.json) {
         run.json = json_report_begin(stdout);
         if (!run.json)

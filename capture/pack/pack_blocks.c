@@ -1,4 +1,4 @@
-#include "tools/pack/pack_blocks.h"
+#include "capture/pack/pack_blocks.h"
 
 #include "formats/base/thread.h"
 
@@ -43,7 +43,7 @@ struct pack_blocks {
     unsigned filling, draining; /* slots: the one being filled, the next to be handed out */
     unsigned next_filled;       /* the next that a worker takes */
     bool ending;
-    struct worker *workers;
+    struct worker *workers; /* without threads one, which is not started */
     unsigned worker_count;
 };
 
@@ -112,7 +112,7 @@ static void *work(void *argument)
 }
 
 static int start_worker(struct pack_blocks *blocks, enum record_engine engine, int level,
-                        struct bt_error *error)
+                        bool thread, struct bt_error *error)
 {
     struct worker *worker = &blocks->workers[blocks->worker_count++];
     worker->blocks = blocks;
@@ -120,6 +120,8 @@ static int start_worker(struct pack_blocks *blocks, enum record_engine engine, i
     worker->decoder = worker->encoder ? record_decoder_new(error) : NULL;
     if (!worker->decoder)
         return error->code;
+    if (!thread)
+        return 0;
     const int failed = thread_start_without_signals(&worker->thread, work, worker);
     worker->started = failed == 0;
     return failed == 0 ? 0 : bt_fail(error, BT_MEMORY, "cannot start a thread");
@@ -142,12 +144,13 @@ struct pack_blocks *pack_blocks_new(enum record_engine engine, int level, size_t
     pthread_cond_init(&blocks->coded, NULL);
     blocks->slot_count = threads + 1; /* one is filled while the others are coded */
     blocks->slots = calloc(blocks->slot_count, sizeof *blocks->slots);
-    blocks->workers = calloc(threads, sizeof *blocks->workers);
+    const unsigned workers = threads > 0 ? threads : 1;
+    blocks->workers = calloc(workers, sizeof *blocks->workers);
     int result = 0;
     if (!blocks->slots || !blocks->workers)
         result = bt_fail(error, BT_MEMORY, "no memory for blocks");
-    for (unsigned i = 0; result == 0 && i < threads; i++)
-        result = start_worker(blocks, engine, level, error);
+    for (unsigned i = 0; result == 0 && i < workers; i++)
+        result = start_worker(blocks, engine, level, threads > 0, error);
     if (result == 0)
         return blocks;
     pack_blocks_free(blocks);
@@ -208,10 +211,15 @@ static int drain(struct pack_blocks *blocks, struct bt_error *error)
 static int submit(struct pack_blocks *blocks, struct bt_error *error)
 {
     struct slot *slot = &blocks->slots[blocks->filling];
-    pthread_mutex_lock(&blocks->lock);
-    slot->state = SLOT_FILLED;
-    pthread_cond_signal(&blocks->filled);
-    pthread_mutex_unlock(&blocks->lock);
+    if (blocks->workers[0].started) {
+        pthread_mutex_lock(&blocks->lock);
+        slot->state = SLOT_FILLED;
+        pthread_cond_signal(&blocks->filled);
+        pthread_mutex_unlock(&blocks->lock);
+    } else {
+        slot->error.code = code_slot(&blocks->workers[0], slot, &slot->error);
+        slot->state = SLOT_CODED;
+    }
     blocks->filling = (blocks->filling + 1) % blocks->slot_count;
     return blocks->filling == blocks->draining ? drain(blocks, error) : 0;
 }

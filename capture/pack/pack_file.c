@@ -1,9 +1,9 @@
-#include "tools/pack/pack_file.h"
+#include "capture/pack/pack_file.h"
 
+#include "capture/pack/pack_blocks.h"
 #include "formats/base/crc32c.h"
 #include "formats/capture/capture_writer.h"
 #include "formats/capture/trace_reader.h"
-#include "tools/pack/pack_blocks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -134,12 +134,15 @@ static int pump(struct pack *pack, const struct pack_settings *settings, struct 
     if (!batch.records)
         return bt_fail(error, BT_MEMORY, "no memory for a block");
     int more;
+    bool on;
     do {
         more = source_next(source, &batch, -1, error);
-        progress_show(settings->progress, pack->path, trace_reader_offset(pack->reader),
-                      trace_reader_size(pack->reader));
-    } while (more == 1 && pack->failed.code == 0);
+        on = settings->go_on(settings->context, pack->path, trace_reader_offset(pack->reader),
+                             trace_reader_size(pack->reader));
+    } while (more == 1 && on && pack->failed.code == 0);
     free(batch.records);
+    if (!on)
+        return bt_fail(error, BT_CLOSED, PACK_STOPPED, pack->path);
     if (pack->failed.code < 0) {
         *error = pack->failed;
         return error->code;

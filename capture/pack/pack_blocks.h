@@ -2,8 +2,8 @@
  * Codes blocks of records in threads, checks each, and hands the members out in order. Consecutive
  * batches share a block where nothing is between them: large blocks compress better.
  */
-#ifndef TOOLS_PACK_PACK_BLOCKS_H
-#define TOOLS_PACK_PACK_BLOCKS_H
+#ifndef CAPTURE_PACK_PACK_BLOCKS_H
+#define CAPTURE_PACK_PACK_BLOCKS_H
 
 #include "formats/capture/capture_file.h"
 
@@ -14,8 +14,8 @@ typedef int pack_sink(void *context, const struct batch *batch, const uint8_t *m
                       struct bt_error *error);
 
 /*
- * Blocks of up to block_records records of the engine and level, coded by `threads` threads; sink
- * is called in the caller's thread. NULL and *error on failure.
+ * Blocks of up to block_records records of the engine and level, coded by `threads` threads, with 0
+ * by the caller's; sink is called in the caller's thread. NULL and *error on failure.
  */
 struct pack_blocks *pack_blocks_new(enum record_engine engine, int level, size_t block_records,
                                     unsigned threads, pack_sink *sink, void *context,

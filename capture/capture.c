@@ -50,7 +50,8 @@ static int make_queue(struct capture *capture, struct bt_error *error)
     struct queue_sizes sizes = {.blocks = rules_blocks(settings),
                                 .block_records = settings->block_records,
                                 .members = rules_members(settings),
-                                .member_bytes = capture_data_member_bound(settings->block_records)};
+                                .member_bytes = capture_data_member_bound(settings->block_records),
+                                .segments = capture->source->feeds ? rules_segments(settings) : 0};
     capture->queue = queue_new(&sizes, error);
     if (!capture->queue)
         return BT_MEMORY;

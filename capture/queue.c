@@ -1,5 +1,7 @@
 #include "capture/queue.h"
 
+#include "formats/blocks/block_feed.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -42,6 +44,17 @@ static bool allocate_blocks(struct queue *queue)
     return true;
 }
 
+/* Each block has a feed, if the source fills it. */
+static bool allocate_feeds(struct queue *queue)
+{
+    for (size_t i = 0; i < queue->sizes.blocks && queue->sizes.segments > 0; i++) {
+        queue->blocks[i].batch.feed = block_feed_new(queue->sizes.segments);
+        if (!queue->blocks[i].batch.feed)
+            return false;
+    }
+    return true;
+}
+
 static bool allocate_members(struct queue *queue)
 {
     size_t capacity = queue->sizes.member_bytes;
@@ -68,7 +81,7 @@ struct queue *queue_new(const struct queue_sizes *sizes, struct bt_error *error)
     pthread_cond_init(&queue->block_freed, NULL);
     pthread_cond_init(&queue->job_ready, NULL);
     pthread_cond_init(&queue->member_done, NULL);
-    if (!allocate_blocks(queue) || !allocate_members(queue)) {
+    if (!allocate_blocks(queue) || !allocate_feeds(queue) || !allocate_members(queue)) {
         bt_fail(error, BT_MEMORY, "no memory for a capture's queue of %zu blocks of %zu records",
                 sizes->blocks, sizes->block_records);
         queue_free(queue);
@@ -95,6 +108,8 @@ void queue_free(struct queue *queue)
 {
     if (!queue)
         return;
+    for (size_t i = 0; queue->blocks && i < queue->sizes.blocks; i++)
+        block_feed_free(queue->blocks[i].batch.feed);
     free(queue->records);
     free(queue->bytes);
     free(queue->blocks);
@@ -171,6 +186,8 @@ bool queue_take_job(struct queue *queue, struct queue_block **block, struct queu
 
 void queue_job_done(struct queue *queue, struct queue_block *block, struct queue_member *member)
 {
+    if (block->batch.feed)
+        block_feed_clear(block->batch.feed);
     pthread_mutex_lock(&queue->mutex);
     block->next = queue->free;
     queue->free = block;

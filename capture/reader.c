@@ -4,6 +4,7 @@
 #include "capture/timer.h"
 #include "formats/base/clock.h"
 #include "formats/base/thread.h"
+#include "formats/blocks/block_feed.h"
 
 #include <string.h>
 
@@ -122,10 +123,12 @@ static bool continues(const struct batch *batch, const struct batch *part)
     uint64_t lost = loss_total(&part->lost);
     if (batch->count == 0)
         return !batch_has_loss_or_gap(batch) || part->first_index - lost == batch->first_index;
-    return part->count > 0 && lost == 0 && part->gap.milliseconds == 0 &&
-           part->first_index == batch->first_index + batch->count &&
-           part->records[0].time != UINT32_MAX &&
-           part->first_tick - batch->last_tick == part->records[0].time;
+    if (part->count == 0 || lost > 0 || part->gap.milliseconds > 0 ||
+        part->first_index != batch->first_index + batch->count)
+        return false;
+    const uint32_t time = part->feed ? block_feed_time(part->feed, batch->records, batch->count)
+                                     : part->records[0].time;
+    return time != UINT32_MAX && part->first_tick - batch->last_tick == time;
 }
 
 /* Adds part to batch; its records are in place. A chosen gap between them becomes a mark. */
@@ -134,7 +137,10 @@ static void join(struct batch *batch, const struct batch *part)
     batch->parts += part->parts;
     batch->events |= part->events;
     if (batch->count > 0 && part->gap.chosen) {
-        batch->records[batch->count].attribute |= ATTRIBUTE_PART;
+        if (batch->feed)
+            block_feed_mark(batch->feed, batch->records, batch->count, ATTRIBUTE_PART);
+        else
+            batch->records[batch->count].attribute |= ATTRIBUTE_PART;
         batch->parts++;
     }
     if (batch->count == 0) {
@@ -148,9 +154,12 @@ static void join(struct batch *batch, const struct batch *part)
     batch->last_tick = part->last_tick;
 }
 
-/* A hole lies between the block and part: part begins the next block. */
+/* A hole lies between the block and part: part begins the next block. Parts of a feed are records
+ * then: executions of blocks leave no hole. */
 static void begin_next_block(struct reader *reader, const struct batch *part)
 {
+    if (part->feed)
+        block_feed_cut_records(part->feed, part->feed->base);
     submit(reader);
     if (!obtain(reader, reader->capture->settings.when_full == CAPTURE_WAIT)) {
         drop(reader, part);
@@ -159,6 +168,8 @@ static void begin_next_block(struct reader *reader, const struct batch *part)
     }
     /* they were read after the records of the submitted block, which may be this one again */
     memmove(reader->block->batch.records, part->records, part->count * sizeof *part->records);
+    if (part->feed)
+        block_feed_add_records(reader->block->batch.feed, 0, part->count);
     join(&reader->block->batch, part);
 }
 
@@ -205,6 +216,9 @@ static struct batch room(struct reader *reader)
         const struct batch *batch = &reader->block->batch;
         part.records = batch->records + batch->count;
         part.capacity = batch->capacity - batch->count;
+        part.feed = batch->feed;
+        if (part.feed)
+            part.feed->base = batch->count;
         if (part.capacity > reader->wanted)
             part.capacity = (size_t)reader->wanted;
     }

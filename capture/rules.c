@@ -3,6 +3,7 @@
 #include "capture/file_set.h"
 #include "capture/stream_output.h"
 #include "formats/base/thread.h"
+#include "formats/blocks/block_feed.h"
 
 #include <string.h>
 
@@ -17,6 +18,8 @@
 /* compressed at worst; the rest is being written while the workers run */
 #define MEMBERS_A_WORKER      2u
 #define MEMBERS_OF_THE_WRITER 2u
+#define SEGMENT_RECORDS       32u
+#define SEGMENTS_MIN          16u
 #define FIXED_BYTES           ((size_t)256 << 10)
 
 struct capture_settings capture_settings_default(void)
@@ -167,11 +170,19 @@ size_t rules_members(const struct capture_settings *settings)
     return (size_t)settings->workers * MEMBERS_A_WORKER + MEMBERS_OF_THE_WRITER;
 }
 
+size_t rules_segments(const struct capture_settings *settings)
+{
+    return settings->engine == RECORD_ENGINE_BLOCKS && settings->when_full == CAPTURE_WAIT
+               ? settings->block_records / SEGMENT_RECORDS + SEGMENTS_MIN
+               : 0;
+}
+
 size_t capture_memory(const struct capture_settings *settings)
 {
     struct capture_settings complete = *settings;
     rules_complete(&complete);
-    size_t block = (size_t)complete.block_records * RECORD_BYTES + 512;
+    size_t block = (size_t)complete.block_records * RECORD_BYTES +
+                   rules_segments(&complete) * sizeof(struct block_segment) + 512;
     size_t member = capture_data_member_bound(complete.block_records) + 1024;
     return (rules_blocks(&complete) + 1) * block + rules_members(&complete) * member +
            complete.workers *

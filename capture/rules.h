@@ -23,4 +23,7 @@ void rules_complete(struct capture_settings *settings);
 size_t rules_blocks(const struct capture_settings *settings);
 size_t rules_members(const struct capture_settings *settings);
 
+/* Segments of the feed of a block, if the source fills it; 0: the engine has no use for it. */
+size_t rules_segments(const struct capture_settings *settings);
+
 #endif

@@ -12,6 +12,7 @@ static void compress_block(struct record_encoder *encoder, const struct queue_bl
 {
     member->batch = block->batch;
     member->batch.records = NULL;
+    member->batch.feed = NULL;
     member->rotate = block->rotate;
     member->snapshots = block->snapshots;
     member->window = block->window;

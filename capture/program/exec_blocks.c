@@ -5,6 +5,10 @@
 
 #include <string.h>
 
+/* Of accesses by a mask. */
+#define LANES_MAX   64u
+#define ELEMENT_MAX 64u
+
 /* Takes as many blocks as the program's process. */
 static int begin(struct exec_blocks *blocks, struct bt_error *error)
 {
@@ -12,13 +16,16 @@ static int begin(struct exec_blocks *blocks, struct bt_error *error)
     if (!blocks->cache)
         return BT_MEMORY;
     blocks->code = trace_code_new(EXECUTOR_CACHE_BYTES, blocks->cache);
-    return 0;
+    if (blocks->feeds)
+        blocks->table = block_table_new();
+    return blocks->feeds && !blocks->table ? BT_MEMORY : 0;
 }
 
 void exec_blocks_free(struct exec_blocks *blocks)
 {
     trace_code_free(blocks->code);
     code_cache_free(blocks->cache);
+    block_table_leave(blocks->table);
 }
 
 /* Copies a list of the description, and moves *from to its end. */
@@ -31,21 +38,107 @@ static void *copy(struct exec_blocks *blocks, const uint8_t **from, size_t bytes
     return list;
 }
 
+static bool goes_through_fs(const struct block *block, unsigned record)
+{
+    for (unsigned i = 0; i < block->through_fs_count; i++)
+        if (block->through_fs[i] == record)
+            return true;
+    return false;
+}
+
+/* The addresses that change, by record; `addresses` has room for one each. Returns their number. */
+static unsigned list_addresses(const struct block *block, struct table_address *addresses)
+{
+    const struct patch *by_record[TRACE_EXPAND_RECORDS_MIN] = {NULL};
+    unsigned count = 0;
+    for (unsigned i = 0; i < block->patch_count; i++)
+        by_record[block->patches[i].record] = &block->patches[i];
+    for (unsigned i = 0; i < block->record_count; i++) {
+        const struct patch *patch = by_record[i];
+        const bool through_fs = goes_through_fs(block, i);
+        if (patch || through_fs)
+            addresses[count++] =
+                (struct table_address){.record = (uint16_t)i,
+                                       .addend = patch ? patch->addend : block->records[i].address,
+                                       .word = patch ? patch->slot : 0,
+                                       .through_fs = through_fs};
+    }
+    return count;
+}
+
+/* Adds a sound block to the table. 0 or BT_MEMORY. */
+static int add_to_table(struct exec_blocks *blocks, const struct block *block)
+{
+    struct table_address addresses[TRACE_EXPAND_RECORDS_MIN];
+    struct table_description description = {.records = block->records,
+                                            .record_count = block->record_count,
+                                            .words = block->slots,
+                                            .instructions = block->instructions};
+    if (block->special_count == 0) {
+        description.addresses = addresses;
+        description.address_count = list_addresses(block, addresses);
+    }
+    return block_table_add(blocks->table, &description);
+}
+
+static bool is_bool(const bool *value)
+{
+    uint8_t byte;
+    memcpy(&byte, value, sizeof byte);
+    return byte <= 1;
+}
+
+/* Whether trace_special.c can expand the access, with a bounded number of records. */
+static bool is_sound_access(const struct decode_access *access)
+{
+    return is_bool(&access->write) && is_bool(&access->fs) && is_bool(&access->read) &&
+           is_bool(&access->narrow) && access->lanes <= LANES_MAX && access->element > 0 &&
+           access->element <= ELEMENT_MAX && access->size >= access->element &&
+           access->index_size <= sizeof(uint64_t);
+}
+
+static bool is_sound_special(const struct block *block, unsigned number)
+{
+    const struct special *special = &block->specials[number];
+    const struct decode_access *access = special->access;
+    const unsigned before = number > 0 ? special[-1].record : 0;
+    if (special->record > block->record_count || special->record < before || special->slot == 0 ||
+        special->slot >= block->slots || !is_bool(&special->write))
+        return false;
+    switch (access->form) {
+    case DECODE_REPEATED: /* its fetch precedes it */
+        return special->record > before && special->accesses >= 1 && special->accesses <= 2 &&
+               is_bool(&access[0].write) && is_bool(&access[0].fs) && is_bool(&access[1].write) &&
+               is_bool(&access[1].fs);
+    case DECODE_BITS:
+        return access->index_size > 0 && is_bool(&access->fs);
+    case DECODE_TABLE:
+    case DECODE_FRAMES:
+    case DECODE_XSAVE:
+        return is_bool(&access->fs);
+    default:
+        return is_sound_access(access);
+    }
+}
+
 /* Whether all numbers within the block's lists are valid. */
 static bool is_sound(const struct block *block)
 {
     bool sound = block->slots > 0 && block->slots <= CODE_CACHE_SLOTS &&
                  block->record_count <= TRACE_EXPAND_RECORDS_MIN;
     for (unsigned i = 0; i < block->patch_count; i++)
-        sound &=
-            block->patches[i].record < block->record_count && block->patches[i].slot < block->slots;
+        sound &= block->patches[i].record < block->record_count && block->patches[i].slot > 0 &&
+                 block->patches[i].slot < block->slots;
     for (unsigned i = 0; i < block->through_fs_count; i++)
         sound &= block->through_fs[i] < block->record_count;
     for (unsigned i = 0; i < block->special_count; i++)
-        sound &= block->specials[i].record <= block->record_count &&
-                 (i == 0 || block->specials[i].record >= block->specials[i - 1].record) &&
-                 block->specials[i].slot < block->slots && block->specials[i].accesses <= 2;
+        sound &= is_sound_special(block, i);
     return sound;
+}
+
+int exec_overwritten(struct bt_error *error)
+{
+    return bt_fail(error, BT_DEVICE, "the program has overwritten bustap's memory");
 }
 
 int exec_blocks_add(struct exec_blocks *blocks, const void *description, size_t bytes,
@@ -53,8 +146,10 @@ int exec_blocks_add(struct exec_blocks *blocks, const void *description, size_t 
 {
     const uint8_t *from = description;
     struct exec_block numbers;
+    if (bytes < sizeof numbers)
+        return exec_overwritten(error);
     if (!blocks->cache && begin(blocks, error) < 0)
-        return BT_MEMORY;
+        return bt_fail(error, BT_MEMORY, "no memory for the program's blocks");
     struct block *block = code_cache_allocate(blocks->cache, sizeof *block);
     if (!block || code_cache_add_block(blocks->cache, block) != 0)
         return bt_fail(error, BT_MEMORY, "no memory for the program's blocks");
@@ -64,7 +159,7 @@ int exec_blocks_add(struct exec_blocks *blocks, const void *description, size_t 
                      numbers.patches * sizeof *block->patches +
                      numbers.specials * sizeof *block->specials +
                      numbers.through_fs * sizeof *block->through_fs)
-        return bt_fail(error, BT_DEVICE, "the program has overwritten bustap's memory");
+        return exec_overwritten(error);
     block->instructions = numbers.instructions;
     block->slots = numbers.slots;
     block->record_count = numbers.records;
@@ -77,16 +172,22 @@ int exec_blocks_add(struct exec_blocks *blocks, const void *description, size_t 
     block->through_fs = copy(blocks, &from, numbers.through_fs * sizeof *block->through_fs);
     if (!block->records || !block->patches || !block->specials || !block->through_fs)
         return bt_fail(error, BT_MEMORY, "no memory for the program's blocks");
-    return is_sound(block) ? 0
-                           : bt_fail(error, BT_DEVICE,
-                                     "the program has overwritten bustap's "
-                                     "memory");
+    if (!is_sound(block))
+        return exec_overwritten(error);
+    if (blocks->table && add_to_table(blocks, block) != 0)
+        return bt_fail(error, BT_MEMORY, "no memory for the program's blocks");
+    return 0;
 }
 
-void exec_blocks_forget(struct exec_blocks *blocks)
+int exec_blocks_forget(struct exec_blocks *blocks, struct bt_error *error)
 {
     if (blocks->cache)
         code_cache_flush(blocks->cache);
     if (blocks->code)
         trace_code_forget(blocks->code);
+    if (!blocks->table)
+        return 0;
+    block_table_leave(blocks->table);
+    blocks->table = block_table_new();
+    return blocks->table ? 0 : bt_fail(error, BT_MEMORY, "no memory for the program's blocks");
 }

@@ -1,7 +1,7 @@
 /*
  * The messages that carry a program's references through a ring: records; or the trace entries of
- * executed blocks, which the consumer expands, with a description of each block before its first
- * execution. The producer is the same program as the consumer, so these are plain structures.
+ * executed blocks, which the consumer expands or codes, with a description of each block before its
+ * first execution. The producer is the same program as the consumer, so these are plain structures.
  */
 #ifndef CAPTURE_PROGRAM_EXEC_MESSAGES_H
 #define CAPTURE_PROGRAM_EXEC_MESSAGES_H
@@ -17,15 +17,15 @@ enum exec_message_kind {
 
 /* The begin of each message. */
 struct exec_message {
-    uint8_t kind;     /* enum exec_message_kind */
-    bool begins_part; /* a gap is before the first record */
-    bool has_events;  /* records may have events */
+    uint8_t kind;        /* enum exec_message_kind */
+    uint8_t begins_part; /* a gap is before the first record */
+    uint8_t has_events;  /* records may have events */
 
     /* of entries: */
-    bool repetitions;  /* trace_expand.h */
-    uint8_t event;     /* enum record_event of the first fetch */
-    uint8_t processor; /* its records have this processor */
-    uint64_t fs_base;  /* the writing thread's fs base */
+    uint8_t repetitions; /* trace_expand.h */
+    uint8_t event;       /* enum record_event of the first fetch */
+    uint8_t processor;   /* its records have this processor */
+    uint64_t fs_base;    /* the writing thread's fs base */
 };
 
 /* Numbers of a block's elements; struct record, patch, special and uint16_t of `through_fs` follow

@@ -2,19 +2,25 @@
 
 #include "capture/program/exec_blocks.h"
 #include "formats/base/clock.h"
+#include "formats/blocks/block_feed.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define SPARE_RECORDS (TRACE_EXPAND_SOME_MIN + 16u)
+#define WORDS_COPIED  1024u /* at a time */
+
+_Static_assert(MESSAGE_RING_BEYOND >= TRACE_EXPAND_BEYOND, "entries are expanded in the ring");
 
 struct exec_source {
     struct source source;
     struct message_ring *ring;
+    struct message_taker taker;
     struct capture_info info;
     uint64_t records, tick;
 
     const uint8_t *message;     /* being read; NULL: none */
+    struct exec_message head;   /* its begin; the program may change what is in the ring */
     size_t bytes, done;         /* of its content, and of that read so far */
     bool begins_part;           /* its next record begins a part, */
     uint8_t event;              /* and its next fetch has an event */
@@ -22,8 +28,10 @@ struct exec_source {
 
     struct exec_blocks blocks;
     struct trace_expander expander;
+    size_t expanding;     /* number of entries that were to be expanded last */
     struct record *spare; /* records that did not fit in the batch */
     size_t spare_at, spare_end;
+    struct bt_error failure; /* to be reported after the records before it; code 0: none */
 };
 
 static struct exec_source *from(struct source *source)
@@ -39,30 +47,27 @@ static size_t room(const struct batch *batch)
 /* --- messages ----------------------------------------------------------------------------------
  */
 
-static struct exec_message head_of(const struct exec_source *exec)
+/* Begins the next message, unless one is being read. 1; 0: none is there; or BT_DEVICE. */
+static int begin_message(struct exec_source *exec, struct bt_error *error)
 {
-    struct exec_message head;
-    memcpy(&head, exec->message, sizeof head);
-    return head;
-}
-
-/* Begins the next message, unless one is being read. False: none is there. */
-static bool begin_message(struct exec_source *exec)
-{
+    struct exec_message *head = &exec->head;
     size_t bytes;
     if (exec->message)
-        return true;
-    exec->message = message_ring_front(exec->ring, &bytes);
+        return 1;
+    exec->message = message_ring_front(&exec->taker, &bytes);
     if (!exec->message)
-        return false;
-    const struct exec_message head = head_of(exec);
-    exec->bytes = bytes - sizeof head;
+        return exec->taker.overwritten ? exec_overwritten(error) : 0;
+    if (bytes >= sizeof *head)
+        memcpy(head, exec->message, sizeof *head);
+    if (bytes < sizeof *head || head->event & ~ATTRIBUTE_EVENT)
+        return exec_overwritten(error);
+    exec->bytes = bytes - sizeof *head;
     exec->done = 0;
-    exec->begins_part = head.begins_part;
-    exec->event = head.event;
-    exec->has_parts |= head.begins_part;
-    exec->has_events |= head.has_events || head.event != EVENT_NONE;
-    return true;
+    exec->begins_part = head->begins_part;
+    exec->event = head->event;
+    exec->has_parts |= head->begins_part != 0;
+    exec->has_events |= head->has_events || head->event != EVENT_NONE;
+    return 1;
 }
 
 static const void *content(const struct exec_source *exec)
@@ -73,7 +78,7 @@ static const void *content(const struct exec_source *exec)
 static void end_message(struct exec_source *exec)
 {
     exec->message = NULL;
-    message_ring_drop(exec->ring);
+    message_ring_drop(&exec->taker);
 }
 
 /* Gives the message's marks to its records. */
@@ -98,14 +103,24 @@ static void mark(struct exec_source *exec, struct record *records, size_t count)
 /* --- records -----------------------------------------------------------------------------------
  */
 
-/* Counts records that are in place after those of the batch. */
+/* Counts records that are in place after those of the batch, or executions that stand for them;
+ * the first one has the time `first`. */
+static void count_records(struct exec_source *exec, struct batch *batch, size_t count,
+                          uint64_t time, uint32_t first)
+{
+    if (batch->count == 0 && count > 0)
+        batch->first_tick = exec->tick + first;
+    batch->count += count;
+    exec->tick += time;
+}
+
+/* Adds records that are in place after those of the batch. */
 static void add(struct exec_source *exec, struct batch *batch, size_t count, uint64_t time)
 {
     const struct record *first = batch->records + batch->count;
-    if (batch->count == 0 && count > 0)
-        batch->first_tick = exec->tick + first->time;
-    batch->count += count;
-    exec->tick += time;
+    if (batch->feed && count > 0)
+        block_feed_add_records(batch->feed, batch->feed->base + batch->count, count);
+    count_records(exec, batch, count, time, count > 0 ? first->time : 0);
 }
 
 /* Number of leading records that may follow those of the batch. */
@@ -138,60 +153,183 @@ static void take_spare(struct exec_source *exec, struct batch *batch)
     exec->spare_at += count;
 }
 
-/* False: the next record begins another batch. */
-static bool take_records(struct exec_source *exec, struct batch *batch)
+/* 1; 0: the next record begins another batch; or BT_DEVICE. */
+static int take_records(struct exec_source *exec, struct batch *batch, struct bt_error *error)
 {
     const size_t count = (exec->bytes - exec->done) / sizeof *batch->records;
     struct record *to = batch->records + batch->count;
+    if (exec->bytes % sizeof *to != 0)
+        return exec_overwritten(error);
     const size_t copied = copy(exec, batch, content(exec), count);
     mark(exec, to, copied);
     exec->done += copied * sizeof *to;
     if (copied == count)
         end_message(exec);
+    /* a time that saturated may begin another block of the capture, which only records can */
+    if (batch->feed && batch->count > 0 && batch->count == copied && to->time == UINT32_MAX)
+        return 0;
     return copied == count || room(batch) == 0;
 }
 
-/* Expands entries to `records`. Returns the number of records and their time. */
-static size_t expand(struct exec_source *exec, struct record *records, size_t capacity,
-                     uint64_t *time)
+/* --- executions of blocks ----------------------------------------------------------------------
+ */
+
+static size_t entries_left(const struct exec_source *exec)
+{
+    return (exec->bytes - exec->done) / sizeof(uint32_t);
+}
+
+/* Counts entries as read, and ends the message with the last one. */
+static void pass_entries(struct exec_source *exec, size_t count)
+{
+    exec->done += count * sizeof(uint32_t);
+    if (exec->done < exec->bytes)
+        return;
+    message_ring_set_counted(exec->ring, exec->expander.instructions);
+    end_message(exec);
+}
+
+/* Expands at most `entries` entries to `records`; *count gets the number of records, *time their
+ * time. 0 or BT_DEVICE. */
+static int expand(struct exec_source *exec, size_t entries, struct record *records, size_t capacity,
+                  size_t *count, uint64_t *time, struct bt_error *error)
 {
     struct trace_expander *expander = &exec->expander;
-    const struct exec_message head = head_of(exec);
     const uint64_t before = expander->instructions;
     const bool was_within = expander->pause.on;
-    expander->repetitions = head.repetitions;
-    expander->fs_base = head.fs_base;
-    expander->processor = head.processor;
+    expander->repetitions = exec->head.repetitions;
+    expander->fs_base = exec->head.fs_base;
+    expander->processor = exec->head.processor;
     expander->records = records;
     expander->capacity = capacity;
     expander->count = 0;
-    exec->done += sizeof(uint32_t) *
-                  trace_expand_some(expander, content(exec), (exec->bytes - exec->done) / 4);
+    const size_t passed = expander->cache ? trace_expand_some(expander, content(exec), entries)
+                                          : TRACE_EXPAND_UNSOUND;
+    if (passed == TRACE_EXPAND_UNSOUND)
+        return exec_overwritten(error);
     /* fetches have time 1, all others 0; a part of an execution has counted all of them */
     *time = was_within || expander->pause.on ? records_time(records, expander->count)
                                              : expander->instructions - before;
+    *count = expander->count;
     mark(exec, records, expander->count);
-    if (exec->done == exec->bytes) {
-        message_ring_set_counted(exec->ring, expander->instructions);
-        end_message(exec);
-    }
-    return expander->count;
+    pass_entries(exec, passed);
+    return 0;
 }
 
-/* False: the batch has records, and room for few more. The caller may have more room next time. */
-static bool take_entries(struct exec_source *exec, struct batch *batch)
+/* Expands at most `entries` entries. 1; 0: the batch has records, and room for few more, so the
+ * caller may have more room next time; or BT_DEVICE. */
+static int take_entries(struct exec_source *exec, struct batch *batch, size_t entries,
+                        struct bt_error *error)
 {
     uint64_t time;
+    size_t count;
+    int result;
+    exec->expanding = entries;
     if (room(batch) >= TRACE_EXPAND_SOME_MIN) {
-        size_t count = expand(exec, batch->records + batch->count, room(batch), &time);
-        add(exec, batch, count, time);
-        return true;
+        result =
+            expand(exec, entries, batch->records + batch->count, room(batch), &count, &time, error);
+        if (result == 0)
+            add(exec, batch, count, time);
+        return result == 0 ? 1 : result;
     }
     if (batch->count > 0)
-        return false;
+        return 0;
     exec->spare_at = 0;
-    exec->spare_end = expand(exec, exec->spare, SPARE_RECORDS, &time);
-    return true;
+    result = expand(exec, entries, exec->spare, SPARE_RECORDS, &exec->spare_end, &time, error);
+    return result == 0 ? 1 : result;
+}
+
+/* What take_words() has copied to the batch. */
+struct words {
+    uint32_t *words;
+    size_t copied, taken; /* words; `taken` of them are executions to be coded */
+    size_t records;       /* that these stand for */
+    size_t next;          /* words of the next execution; 0: there is none */
+    const struct table_entry *first;
+};
+
+/* Copies executions to the batch, and checks the copy, up to one that is to be expanded, or that
+ * has more records than there is room for. 0 or BT_DEVICE. */
+static int copy_words(struct exec_source *exec, const struct batch *batch, struct words *copy,
+                      struct bt_error *error)
+{
+    const struct block_table *table = exec->blocks.table;
+    const uint32_t *from = content(exec);
+    const size_t there = entries_left(exec), most = room(batch);
+    const size_t fitting = most * BLOCK_TABLE_WORDS;
+    while (copy->taken < there) {
+        size_t wanted = copy->taken + (copy->next > 0 ? copy->next : 1);
+        if (wanted > there)
+            return exec_overwritten(error);
+        if (wanted > copy->copied) {
+            size_t more = there - copy->copied;
+            more = more < WORDS_COPIED ? more : WORDS_COPIED;
+            more = more < fitting - copy->copied ? more : fitting - copy->copied;
+            more = copy->copied + more < wanted ? wanted - copy->copied : more;
+            memcpy(copy->words + copy->copied, from + copy->copied, more * sizeof *from);
+            copy->copied += more;
+        }
+        const uint32_t number = copy->words[copy->taken];
+        if (number >= table->count)
+            return exec_overwritten(error);
+        const struct table_entry *entry = block_table_entry(table, number);
+        copy->next = entry->words;
+        if (!entry->block || copy->records + entry->records > most)
+            return 0;
+        if (copy->taken + entry->words > copy->copied)
+            continue; /* reads the number again, of the copy */
+        copy->first = copy->first ? copy->first : entry;
+        copy->taken += entry->words;
+        copy->records += entry->records;
+        exec->expander.instructions += entry->instructions;
+        copy->next = 0;
+    }
+    return 0;
+}
+
+/* Adds executions to the batch's feed as they are. What cannot be coded, or does not fit, is
+ * expanded: one execution. The same results as of take_entries(). */
+static int take_words(struct exec_source *exec, struct batch *batch, struct bt_error *error)
+{
+    const uint64_t before = exec->expander.instructions;
+    struct words copy = {.words = (uint32_t *)(void *)(batch->records + batch->count)};
+    if (copy_words(exec, batch, &copy, error) < 0)
+        return BT_DEVICE;
+    if (copy.taken == 0)
+        return take_entries(exec, batch, copy.next, error);
+    struct block_segment segment = {.table = exec->blocks.table,
+                                    .first = (uint32_t)(batch->feed->base + batch->count),
+                                    .count = (uint32_t)copy.taken,
+                                    .fs_base = (uint32_t)exec->head.fs_base,
+                                    .processor = exec->head.processor,
+                                    .marks = exec->event};
+    if (exec->begins_part)
+        segment.marks |= ATTRIBUTE_PART;
+    exec->begins_part = false;
+    exec->event = EVENT_NONE;
+    block_feed_add_words(batch->feed, &segment);
+    count_records(exec, batch, copy.records, exec->expander.instructions - before,
+                  copy.first->block->records[0].time);
+    pass_entries(exec, copy.taken);
+    return 1;
+}
+
+/* Whether executions can be added as they are, from here on. */
+static bool feeds(const struct exec_source *exec, const struct batch *batch)
+{
+    return batch->feed && exec->blocks.table && !exec->expander.pause.on &&
+           block_feed_has_room(batch->feed);
+}
+
+static int take_executions(struct exec_source *exec, struct batch *batch, struct bt_error *error)
+{
+    const size_t left = entries_left(exec);
+    if (exec->bytes % sizeof(uint32_t) != 0)
+        return exec_overwritten(error);
+    if (feeds(exec, batch))
+        return take_words(exec, batch, error);
+    const bool resumes = exec->expander.pause.on && exec->expanding < left;
+    return take_entries(exec, batch, resumes ? exec->expanding : left, error);
 }
 
 /* Reads from one message, or from the spare records. 0: nothing more fits or is there; else 1, or a
@@ -205,59 +343,102 @@ static int take_some(struct exec_source *exec, struct batch *batch, struct bt_er
         take_spare(exec, batch);
         return 1;
     }
-    if (!begin_message(exec))
-        return 0;
-    switch ((enum exec_message_kind)head_of(exec).kind) {
+    result = begin_message(exec, error);
+    if (result <= 0)
+        return result;
+    switch (exec->head.kind) {
     case EXEC_MESSAGE_RECORDS:
-        return take_records(exec, batch);
+        return take_records(exec, batch, error);
     case EXEC_MESSAGE_ENTRIES:
-        return take_entries(exec, batch);
+        return take_executions(exec, batch, error);
     case EXEC_MESSAGE_BLOCK:
+        exec->blocks.feeds = batch->feed != NULL;
         result = exec_blocks_add(&exec->blocks, content(exec), exec->bytes, error);
         exec->expander.cache = exec->blocks.cache;
         exec->expander.code = exec->blocks.code;
         end_message(exec);
         return result < 0 ? result : 1;
     case EXEC_MESSAGE_FORGET:
-        exec_blocks_forget(&exec->blocks);
+        result = exec_blocks_forget(&exec->blocks, error);
         end_message(exec);
-        return 1;
+        return result < 0 ? result : 1;
+    default:
+        return exec_overwritten(error);
     }
-    return 0;
 }
 
 /* --- the source --------------------------------------------------------------------------------
  */
 
 /* Moves the mark of the first record to batch->gap and counts the others. */
-static void take_marks(struct batch *batch)
+static void take_marks(const struct exec_source *exec, struct batch *batch)
 {
     struct record *first = batch->records;
-    batch->gap.chosen = first->attribute & ATTRIBUTE_PART;
-    first->attribute &= (uint8_t)~ATTRIBUTE_PART;
-    batch->parts = (uint32_t)records_parts(first, batch->count);
+    if (exec->has_parts) {
+        batch->gap.chosen = first->attribute & ATTRIBUTE_PART;
+        first->attribute &= (uint8_t)~ATTRIBUTE_PART;
+        batch->parts = (uint32_t)records_parts(first, batch->count);
+    }
+    if (exec->has_events)
+        batch->events = records_have_events(batch->records, batch->count);
+}
+
+/* The same of a segment of the feed, from the batch's first record on. */
+static void take_segment_marks(struct batch *batch, struct block_segment *segment)
+{
+    const size_t base = batch->feed->base;
+    const size_t skipped = segment->first < base ? base - segment->first : 0;
+    const size_t at = segment->first + skipped - base;
+    struct record *records = batch->records + at;
+    uint8_t *first = segment->table ? &segment->marks : &records->attribute;
+    if (at == 0) {
+        batch->gap.chosen = *first & ATTRIBUTE_PART;
+        *first &= (uint8_t)~ATTRIBUTE_PART;
+    }
+    if (segment->table) {
+        batch->parts += segment->marks & ATTRIBUTE_PART ? 1 : 0;
+        batch->events |= (segment->marks & ATTRIBUTE_EVENT) != 0;
+    } else {
+        batch->parts += (uint32_t)records_parts(records, segment->count - skipped);
+        batch->events |= records_have_events(records, segment->count - skipped);
+    }
+}
+
+static void take_feed_marks(struct batch *batch)
+{
+    const struct block_feed *feed = batch->feed;
+    size_t i = feed->count;
+    while (i > 0 && feed->segments[i - 1].first >= feed->base)
+        i--;
+    if (i > 0 && !feed->segments[i - 1].table &&
+        feed->segments[i - 1].first + feed->segments[i - 1].count > feed->base)
+        i--;
+    for (; i < feed->count; i++)
+        take_segment_marks(batch, &feed->segments[i]);
 }
 
 static int next(struct source *source, struct batch *batch, int timeout_ms, struct bt_error *error)
 {
     struct exec_source *exec = from(source);
-    int result;
+    int result = 0;
     batch_clear(batch);
+    if (exec->failure.code)
+        return bt_fail(error, exec->failure.code, "%s", exec->failure.message);
     do {
         if (!exec->message && exec->spare_at == exec->spare_end &&
-            !message_ring_wait(exec->ring, timeout_ms))
+            !message_ring_wait(&exec->taker, timeout_ms))
             return 0;
-        while ((result = take_some(exec, batch, error)) > 0)
+        while ((result = take_some(exec, batch, &exec->failure)) > 0)
             continue;
     } while (result == 0 && batch->count == 0 && timeout_ms < 0);
-    if (result < 0)
-        return result;
+    if (result < 0 && batch->count == 0)
+        return bt_fail(error, result, "%s", exec->failure.message);
     if (batch->count == 0)
         return bt_fail(error, BT_TIMEOUT, "the program made no references");
-    if (exec->has_parts)
-        take_marks(batch);
-    if (exec->has_events)
-        batch->events = records_have_events(batch->records, batch->count);
+    if ((exec->has_parts || exec->has_events) && batch->feed)
+        take_feed_marks(batch);
+    else if (exec->has_parts || exec->has_events)
+        take_marks(exec, batch);
     batch->first_index = exec->records;
     batch->last_tick = exec->tick;
     batch->host_time_ns = clock_realtime_ns();
@@ -308,8 +489,9 @@ struct source *exec_source_new(struct message_ring *ring, const struct capture_i
         free(spare);
         return NULL;
     }
-    exec->source = (struct source){&operations, true};
+    exec->source = (struct source){&operations, .backpressure = true, .feeds = true};
     exec->ring = ring;
+    exec->taker = message_taker_of(ring);
     exec->info = *information;
     exec->spare = spare;
     trace_expander_init(&exec->expander);

@@ -20,7 +20,7 @@
 struct head {
     _Alignas(LINE) uint32_t bytes; /* message size */
     uint32_t room;                 /* bytes up to the next head */
-    bool skipped;                  /* there is no message */
+    uint32_t skipped;              /* 1: there is no message */
 };
 _Static_assert(sizeof(struct head) == LINE, "messages are aligned");
 _Static_assert(2 * (MESSAGE_RING_BYTES_MAX + 2 * LINE) + WAKE_BYTES <= CAPACITY + LINE * 4,
@@ -42,6 +42,7 @@ struct message_ring {
     _Alignas(LINE) _Atomic uint32_t taker_waits; /* number of bytes that it waits for */
     _Atomic uint32_t putter_waits;
     _Alignas(LINE) uint8_t bytes[CAPACITY];
+    uint8_t beyond[MESSAGE_RING_BEYOND];
 };
 
 struct message_ring *message_ring_at(void *memory, const struct alive *taker)
@@ -133,7 +134,7 @@ void *message_ring_reserve(struct message_ring *ring, size_t bytes,
     if (bytes > MESSAGE_RING_BYTES_MAX || !wait_for_room(ring, skipped + room, taken, context))
         return NULL;
     if (skipped > 0)
-        *head_at(ring, put) = (struct head){.room = (uint32_t)skipped, .skipped = true};
+        *head_at(ring, put) = (struct head){.room = (uint32_t)skipped, .skipped = 1};
     put += skipped;
     *head_at(ring, put) = (struct head){.bytes = (uint32_t)bytes, .room = (uint32_t)room};
     ring->reserved = put + room;
@@ -187,47 +188,78 @@ static bool has_ended(struct message_ring *ring)
     return atomic_load(&ring->ended) || atomic_load(&ring->closed);
 }
 
-static bool is_enough(struct message_ring *ring, size_t wished)
+struct message_taker message_taker_of(struct message_ring *ring)
 {
-    const size_t there = there_are(ring);
-    return there >= wished || (there > 0 && atomic_load(&ring->settles));
+    return (struct message_taker){.ring = ring, .taken = atomic_load(&ring->taken) / LINE * LINE};
 }
 
-bool message_ring_wait(struct message_ring *ring, int timeout_ms)
+/* Bytes that were put and not taken. */
+static uint64_t left_for(const struct message_taker *taker)
 {
+    return atomic_load(&taker->ring->put) - taker->taken;
+}
+
+static bool is_enough(const struct message_taker *taker, size_t wished)
+{
+    const uint64_t there = left_for(taker);
+    return there >= wished || (there > 0 && atomic_load(&taker->ring->settles));
+}
+
+bool message_ring_wait(struct message_taker *taker, int timeout_ms)
+{
+    struct message_ring *ring = taker->ring;
     const size_t wished = timeout_ms < 0 ? 1 : WAKE_BYTES;
     const int64_t until = clock_monotonic_ns() + timeout_ms * MS_NS;
     for (;;) {
         uint32_t seen = atomic_load(&ring->put_events);
         int64_t left = timeout_ms < 0 ? SECOND_NS : until - clock_monotonic_ns();
         atomic_store(&ring->taker_waits, (uint32_t)wished);
-        if (is_enough(ring, wished) || has_ended(ring) || left <= 0)
+        if (is_enough(taker, wished) || has_ended(ring) || left <= 0)
             break;
         wait_for(&ring->put_events, seen, left);
     }
     atomic_store(&ring->taker_waits, 0);
     bool ended = has_ended(ring); /* read before the number of bytes */
-    return there_are(ring) > 0 || !ended;
+    return left_for(taker) > 0 || !ended;
 }
 
-const void *message_ring_front(struct message_ring *ring, size_t *bytes)
+/* The head at a position before `put`, or one of no room if it cannot be the producer's. */
+static struct head read_head(struct message_ring *ring, uint64_t position, uint64_t put)
 {
-    uint64_t taken = atomic_load_explicit(&ring->taken, memory_order_relaxed);
-    if (there_are(ring) == 0)
+    const volatile struct head *at = head_at(ring, position);
+    const struct head head = {.bytes = at->bytes, .room = at->room, .skipped = at->skipped};
+    const uint64_t most = put - position, left = CAPACITY - position % CAPACITY;
+    const bool sound = head.room >= LINE && head.room % LINE == 0 && head.room <= most &&
+                       head.room <= left && head.bytes <= head.room - LINE;
+    return sound ? head : (struct head){.room = 0};
+}
+
+const void *message_ring_front(struct message_taker *taker, size_t *bytes)
+{
+    const uint64_t put = atomic_load(&taker->ring->put);
+    uint64_t at = taker->taken;
+    if (put == at || taker->overwritten)
         return NULL;
-    const struct head *head = head_at(ring, taken);
-    if (head->skipped)
-        head = head_at(ring, taken + head->room);
-    *bytes = head->bytes;
-    return head + 1;
+    struct head head = {.room = 0};
+    if (put - at <= CAPACITY)
+        head = read_head(taker->ring, at, put);
+    if (head.room > 0 && head.skipped) {
+        at += head.room;
+        head = read_head(taker->ring, at, put);
+    }
+    taker->overwritten = head.room == 0 || head.skipped;
+    if (taker->overwritten)
+        return NULL;
+    *bytes = head.bytes;
+    taker->next = at + head.room;
+    return head_at(taker->ring, at) + 1;
 }
 
-void message_ring_drop(struct message_ring *ring)
+void message_ring_drop(struct message_taker *taker)
 {
-    uint64_t taken = atomic_load_explicit(&ring->taken, memory_order_relaxed);
-    if (head_at(ring, taken)->skipped)
-        taken += head_at(ring, taken)->room;
-    atomic_store(&ring->taken, taken + head_at(ring, taken)->room);
+    struct message_ring *ring = taker->ring;
+    taker->taken = taker->next;
+    atomic_store(&ring->taken, taker->taken);
     if (atomic_load(&ring->putter_waits) && free_bytes(ring) >= WAKE_BYTES)
         notify(&ring->taken_events);
 }

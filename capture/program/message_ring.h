@@ -17,6 +17,7 @@
 struct message_ring;
 
 #define MESSAGE_RING_BYTES_MAX ((size_t)384 << 10) /* maximum of a message */
+#define MESSAGE_RING_BEYOND    ((size_t)24 << 10)  /* bytes that may be read after any message */
 
 /* Makes a ring in zeroed shared memory of message_ring_bytes() bytes, aligned to 64 and owned by
  * the caller. `taker` is the consumer. */
@@ -54,14 +55,25 @@ bool message_ring_has_ended(const struct message_ring *ring);
 
 /* --- consumer --- */
 
+/* One ring's consumer: what it must know although the producer's program may write to the shared
+ * memory. */
+struct message_taker {
+    struct message_ring *ring;
+    uint64_t taken, next; /* end of the messages taken, and of the one at the front */
+    bool overwritten; /* what precedes the next message cannot be the producer's: no more follow */
+};
+
+/* The consumer from here on. */
+struct message_taker message_taker_of(struct message_ring *ring);
+
 /* Waits until there are many messages, the producer waits for them to be taken, or the ring has
  * ended; at most timeout_ms (< 0: for ever, but only for one message). False: the ring has ended
  * and is empty. */
-bool message_ring_wait(struct message_ring *ring, int timeout_ms);
+bool message_ring_wait(struct message_taker *taker, int timeout_ms);
 
-/* The next message, valid until it is dropped; NULL: none is there. */
-const void *message_ring_front(struct message_ring *ring, size_t *bytes);
-void message_ring_drop(struct message_ring *ring);
+/* The next message, valid until it is dropped; NULL: none is there, or taker->overwritten. */
+const void *message_ring_front(struct message_taker *taker, size_t *bytes);
+void message_ring_drop(struct message_taker *taker);
 
 /* Publishes a number for the producer, before the message that it includes is dropped. */
 void message_ring_set_counted(struct message_ring *ring, uint64_t count);

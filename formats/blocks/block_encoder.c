@@ -2,6 +2,7 @@
 
 #include "formats/base/crc32c.h"
 #include "formats/base/grow.h"
+#include "formats/blocks/block_feeder_internal.h"
 #include "formats/blocks/block_finder_internal.h"
 
 /* No template, execution or address takes more in a stream, with what is pending at its end: a
@@ -45,6 +46,7 @@ void block_encoder_free(struct block_encoder *encoder)
     free(encoder->coded.bytes);
     free(encoder->other.bytes);
     free(encoder->heads);
+    block_feeder_free(encoder->feeder);
     free(encoder);
 }
 

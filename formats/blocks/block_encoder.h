@@ -9,6 +9,7 @@
 #define FORMATS_BLOCKS_BLOCK_ENCODER_H
 
 #include "formats/base/error.h"
+#include "formats/blocks/block_feed.h"
 #include "formats/blocks/block_template.h"
 
 struct block_encoder;
@@ -60,5 +61,11 @@ int block_encoder_finish(struct block_encoder *encoder, uint8_t *out, size_t cap
 int block_encoder_records(struct block_encoder *encoder, const struct record *records, size_t count,
                           uint8_t *out, size_t capacity, size_t *size, uint32_t *check,
                           struct bt_error *error);
+
+/* A member of the `count` records that a feed stands for, from begin to finish; `records` is the
+ * buffer of its words and records. */
+int block_encoder_feed(struct block_encoder *encoder, const struct block_feed *feed,
+                       const struct record *records, size_t count, uint8_t *out, size_t capacity,
+                       size_t *size, uint32_t *check, struct bt_error *error);
 
 #endif

@@ -59,7 +59,8 @@ struct block_encoder {
     uint8_t processor; /* of the last execution */
 
     struct block_stream definitions, sequence, coded, other;
-    uint32_t *heads; /* of the finder: by hash, the latest template + 1 */
+    uint32_t *heads;             /* of the finder: by hash, the latest template + 1 */
+    struct block_feeder *feeder; /* NULL: not used yet */
 };
 
 /* Makes room for `more` elements after `count` ones of an array of the encoder. False: no memory.

@@ -148,20 +148,45 @@ static int execute(struct block_encoder *encoder, uint32_t number, const struct 
     return block_encoder_add(encoder, &execution);
 }
 
+void block_finder_begin(struct block_encoder *encoder)
+{
+    memset(encoder->heads, 0, sizeof *encoder->heads << HEAD_BITS);
+}
+
+/* Adds the block that begins at records, of at most `left`; *last is the template before it, + 1.
+ * Returns its number of records, or BT_MEMORY. */
+static int add_block(struct block_encoder *encoder, uint32_t *last, const struct record *records,
+                     size_t left)
+{
+    unsigned length;
+    int64_t number = next_template(encoder, *last, records, left, &length);
+    if (number < 0 || execute(encoder, (uint32_t)number, records) != 0)
+        return BT_MEMORY;
+    *last = (uint32_t)number + 1;
+    return (int)length;
+}
+
+int block_finder_add(struct block_encoder *encoder, const struct record *records, size_t count)
+{
+    uint32_t last = 0;
+    int length = 0;
+    for (size_t at = 0; at < count && length >= 0; at += (size_t)length)
+        length = add_block(encoder, &last, records + at, count - at);
+    return length < 0 ? length : 0;
+}
+
 int block_encoder_records(struct block_encoder *encoder, const struct record *records, size_t count,
                           uint8_t *out, size_t capacity, size_t *size, uint32_t *check,
                           struct bt_error *error)
 {
     block_encoder_begin(encoder);
-    memset(encoder->heads, 0, sizeof *encoder->heads << HEAD_BITS);
+    block_finder_begin(encoder);
     bool good = block_encoder_reserve(encoder, count, count);
     uint32_t last = 0;
     for (size_t at = 0; at < count && good;) {
-        unsigned length;
-        int64_t number = next_template(encoder, last, records + at, count - at, &length);
-        good = number >= 0 && execute(encoder, (uint32_t)number, records + at) == 0;
-        last = (uint32_t)number + 1;
-        at += length;
+        const int length = add_block(encoder, &last, records + at, count - at);
+        good = length > 0;
+        at += good ? (size_t)length : 0;
         if (encoder->record_count > SAMPLE && encoder->record_count > at * DEFINED_SHARE) {
             block_encoder_begin(encoder);
             good = good && block_encoder_literals(encoder, records, count) == 0;

@@ -216,8 +216,11 @@ int capture_put_data_member(struct record_encoder *encoder, const struct batch *
         return 0;
     }
     struct record_content content;
-    int result = record_encode(encoder, batch->records, batch->count, out + header,
-                               capacity - header - TRAILER_BYTES, &content, error);
+    const size_t room = capacity - header - TRAILER_BYTES;
+    int result = batch->feed ? record_encode_feed(encoder, batch->feed, batch->records,
+                                                  batch->count, out + header, room, &content, error)
+                             : record_encode(encoder, batch->records, batch->count, out + header,
+                                             room, &content, error);
     if (result < 0)
         return result;
     if (version == CAPTURE_VERSION_CODED) {

@@ -147,6 +147,17 @@ int record_encode(struct record_encoder *encoder, const struct record *records, 
                          error);
 }
 
+int record_encode_feed(struct record_encoder *encoder, const struct block_feed *feed,
+                       const struct record *records, size_t count, uint8_t *out, size_t capacity,
+                       struct record_content *content, struct bt_error *error)
+{
+    if (!encoder->blocks || capacity < record_encode_bound(count))
+        return bt_fail(error, BT_USAGE, "no room for a block of %zu records", count);
+    *content = (struct record_content){.codec = RECORD_CODEC_BLOCKS};
+    return block_encoder_feed(encoder->blocks, feed, records, count, out, capacity, &content->size,
+                              &content->check, error);
+}
+
 struct record_decoder *record_decoder_new(struct bt_error *error)
 {
     struct record_decoder *decoder = calloc(1, sizeof *decoder);

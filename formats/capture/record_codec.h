@@ -54,6 +54,7 @@ struct record_content {
 
 struct record_encoder;
 struct record_decoder;
+struct block_feed;
 
 /* level: -1 is the engine's default; the others are as deflate_encoder_new and column_encoder_new
  * have them; `blocks` has no others. NULL and *error on failure. */
@@ -86,6 +87,12 @@ size_t record_encode_bound(size_t count);
 int record_encode(struct record_encoder *encoder, const struct record *records, size_t count,
                   uint8_t *out, size_t capacity, struct record_content *content,
                   struct bt_error *error);
+
+/* Codes the records that a feed stands for, whose words and records are in `records`: the same. The
+ * engine must be `blocks`, and not in a hurry. */
+int record_encode_feed(struct record_encoder *encoder, const struct block_feed *feed,
+                       const struct record *records, size_t count, uint8_t *out, size_t capacity,
+                       struct record_content *content, struct bt_error *error);
 
 /* NULL and *error on failure. */
 struct record_decoder *record_decoder_new(struct bt_error *error);

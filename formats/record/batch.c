@@ -111,7 +111,9 @@ void batch_clear(struct batch *batch)
 {
     struct record *records = batch->records;
     size_t capacity = batch->capacity;
+    struct block_feed *feed = batch->feed;
     memset(batch, 0, sizeof *batch);
     batch->records = records;
     batch->capacity = capacity;
+    batch->feed = feed;
 }

@@ -35,6 +35,8 @@ struct NAMED_FIELDS gap {
 
 #define GAP_MILLISECONDS_MAX 0x7fffffffu
 
+struct block_feed;
+
 /*
  * Consecutive records: tick(records[i]) is first_tick plus the times of records[1] to records[i]. A
  * loss, a gap, or a saturated time starts a new batch.
@@ -53,7 +55,9 @@ struct NAMED_FIELDS batch {
     bool events;    /* the attributes of the records, the first included, may have events;
                        false in batches of trace_reader.h, which end before such a record */
     uint8_t event;  /* enum record_event of the first record; only in those batches */
-    int64_t host_time_ns; /* host's CLOCK_REALTIME when the first record arrived; 0 if unknown */
+    struct block_feed *feed; /* says what `records` holds instead (formats/blocks/block_feed.h);
+                                NULL: records */
+    int64_t host_time_ns;    /* host's CLOCK_REALTIME when the first record arrived; 0 if unknown */
 };
 
 /* The name of a stage, as files and JSON spell it: "bus", "link", "queue", "disk". */
@@ -85,7 +89,7 @@ void batch_drop(struct batch *batch, size_t count);
 /* Removes the records after the first `count`. */
 void batch_shorten(struct batch *batch, size_t count);
 
-/* Empties a batch, keeping its buffer. */
+/* Empties a batch, keeping its buffer, and its feed as it is. */
 void batch_clear(struct batch *batch);
 
 #endif

@@ -56,6 +56,7 @@ struct NAMED_FIELDS source_operations {
 struct source {
     const struct source_operations *operations;
     bool backpressure; /* a late call of next makes the producer wait, and loses nothing */
+    bool feeds;        /* fills a batch's feed, if it has one, where blocks can be coded as such */
 };
 
 static inline int source_start(struct source *source, struct bt_error *error)

@@ -58,6 +58,10 @@ bustap recover -o repaired.byb cut.byb || [ $? -eq 1 ]
 bustap verify repaired.byb || [ $? -eq 1 ]
 bustap convert -q --to byu -o - repaired.byb >repaired
 [ -s repaired ] && cmp repaired <(zcat whole*.byu.gz | head -c "$(stat -c %s repaired)") || fail "repaired"
+both "limits" --skip 77777 --count 123457 -- gzip -c input
+both "small members" --queue 64K -j 1 --count 200K -- gzip -c input
+both "a full queue" --queue 1 -j 1 --count 20K --sample 7/5 -- gzip -c input
+both "calls" --calls main --count 300K -- ./turns b 30
 both "parts" --sample 100/300 --skip 5000 --count 50000 -- gzip -c input
 both "many parts" --sample 1/1 --count 3000 -- gzip -c input
 both "matches" --trigger 'type=MEMWRITE and size=1' --pre 20 --post 50 --count 300K -- gzip -c input

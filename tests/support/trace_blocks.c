@@ -12,6 +12,10 @@ static void add_record(struct block *block, unsigned number, uint64_t *state)
                                              .size = (uint8_t)(value >> 33),
                                              .attribute = ATTRIBUTE_WRITE_BACK,
                                              .time = fetch};
+    if (fetch && (number == 0 ? block->address : value >> 60 != 0))
+        block->records[number].address = (uint32_t)block->address;
+    if (fetch)
+        block->address = block->records[number].address + block->records[number].size;
     if (value >> 42 & 1)
         block->patches[block->patch_count++] =
             (struct patch){.record = (uint16_t)number,
@@ -21,11 +25,15 @@ static void add_record(struct block *block, unsigned number, uint64_t *state)
         block->through_fs[block->through_fs_count++] = (uint16_t)number;
 }
 
-static void make_block(struct block *block, struct code_cache *cache, uint64_t *state)
+/* `begin` is where the block's code begins; 0: anywhere. */
+static void make_block(struct block *block, uint64_t begin, struct code_cache *cache,
+                       uint64_t *state)
 {
-    const unsigned records = (unsigned)(random_next(state) % 60 + 1);
+    const unsigned records =
+        (unsigned)(random_next(state) % (random_next(state) % 4 ? 60 : 200) + 1);
     const uint64_t kind = random_next(state) % 8;
-    *block = (struct block){.slots = TRACE_BLOCKS_SLOTS, .record_count = (uint16_t)records};
+    *block = (struct block){
+        .address = begin, .slots = TRACE_BLOCKS_SLOTS, .record_count = (uint16_t)records};
     block->records = code_cache_allocate(cache, records * sizeof *block->records);
     block->patches = code_cache_allocate(cache, records * sizeof *block->patches);
     block->through_fs = code_cache_allocate(cache, records * sizeof *block->through_fs);
@@ -51,7 +59,7 @@ void trace_blocks_make(struct block *blocks, unsigned count, struct code_cache *
                        uint64_t *state)
 {
     for (unsigned i = 0; i < count; i++)
-        make_block(&blocks[i], cache, state);
+        make_block(&blocks[i], i % 4 ? (uint32_t)blocks[i - 1].address : 0, cache, state);
 }
 
 void trace_blocks_execute(uint32_t *entries, unsigned executions, unsigned count,
@@ -62,6 +70,8 @@ void trace_blocks_execute(uint32_t *entries, unsigned executions, unsigned count
     for (unsigned i = 0; i < executions; i++) {
         uint32_t *entry = entries + (size_t)i * TRACE_BLOCKS_SLOTS;
         entry[0] = (uint32_t)(random_next(state) % count);
+        if (i > 0 && random_next(state) % 4)
+            entry[0] = (entry[0 - (int)TRACE_BLOCKS_SLOTS] + 1) % count;
         entry[3] = entry[1] - (uint32_t)(random_next(state) % (repetitions_max + 1)); /* repeated */
     }
 }

@@ -8,7 +8,8 @@
 
 /* Adds `count` blocks of random references: some of them through fs, some through entries, some
  * through both; some blocks have a repeated instruction, or elements by a mask. `blocks` must stay
- * as long as the cache. The first record is a fetch; fetches have time 1, all others 0. */
+ * as long as the cache. Most blocks follow the one before them in memory; a block's `address` is
+ * where its last fetch ends. The first record is a fetch; fetches have time 1, all others 0. */
 void trace_blocks_make(struct block *blocks, unsigned count, struct code_cache *cache,
                        uint64_t *state);
 

@@ -19,8 +19,10 @@
 #define BLOCK_BYTES 65536u /* more than a block's code and records need */
 #define OFTEN       16u    /* executions after which generating code pays */
 
-/* The memory begins with the patterns, which are written, on a page without code. */
+/* The memory begins with the patterns and the number of blocks, which are written, on a page
+ * without code. */
 #define PATTERN_PAGE 4096u
+#define USED_AT      128u
 
 _Static_assert(offsetof(struct trace_position, end) == 8 &&
                    offsetof(struct trace_position, records) == 16 &&
@@ -45,9 +47,16 @@ struct trace_code {
 
 static void emit_dispatch(struct trace_code *code)
 {
-    static const uint8_t bytes[] = {0x8b, 0x06,              /* mov eax, [rsi] */
-                                    0x41, 0xff, 0x24, 0xc0}; /* jmp [r8 + rax * 8] */
-    emit_bytes(&code->emitter, bytes, sizeof bytes);
+    static const uint8_t load[] = {0x8b, 0x06,              /* mov eax, [rsi] */
+                                   0x3b, 0x05};             /* cmp eax, [rip + ...] */
+    static const uint8_t jump[] = {0x41, 0xff, 0x24, 0xc0}; /* jmp [r8 + rax * 8] */
+    struct emitter *emitter = &code->emitter;
+    emit_bytes(emitter, load, sizeof load);
+    emit32(emitter, (uint32_t)(code->memory + USED_AT - (emitter->at + 4)));
+    emit8(emitter, 0x0f); /* jae: the program has overwritten the entry */
+    emit8(emitter, 0x83);
+    emit32(emitter, (uint32_t)(code->end - (emitter->at + 4)));
+    emit_bytes(emitter, jump, sizeof jump);
 }
 
 static void emit_begin(struct trace_code *code)
@@ -106,8 +115,8 @@ struct trace_code *trace_code_new(size_t bytes, const struct code_cache *cache)
     code->seen = (uint8_t *)(code->table + code->limit);
     code->emitter.at = memory + PATTERN_PAGE;
     code->emitter.end = code->data = memory + bytes;
-    emit_begin(code);
     emit_end(code);
+    emit_begin(code);
     code->first = code->emitter.at;
     return code;
 }
@@ -252,11 +261,13 @@ void trace_code_see(struct trace_code *code, const struct block *block)
     code->data -= kept;
     memcpy(code->data, block->records, bytes);
     emitter->end = code->data;
+    emitter->full = false;
     const uint8_t *begin = emitter->at;
     emit_records(code, bytes);
     emit_addresses(code, block);
     emit_next(code, block);
-    code->table[block->number] = begin;
+    if (!emitter->full)
+        code->table[block->number] = begin;
 }
 
 /* --- running it --------------------------------------------------------------------------------
@@ -268,6 +279,7 @@ void trace_code_run(struct trace_code *code, struct trace_position *position)
     for (; code->used < blocks; code->used++)
         code->table[code->used] = code->end;
     uint8_t *patterns = code->memory;
+    memcpy(code->memory + USED_AT, &blocks, sizeof blocks);
     void (*run)(struct trace_position *);
     if (patterns[offsetof(struct record, processor)] != position->processor)
         for (size_t i = offsetof(struct record, processor); i < PATTERNS * STEP; i += RECORD_BYTES)

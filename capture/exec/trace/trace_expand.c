@@ -152,17 +152,23 @@ size_t trace_expand_some(struct trace_expander *expander, const uint32_t *entrie
         if (entries == end || expander->capacity - expander->count < TRACE_EXPAND_RECORDS_MIN)
             break;
         const struct block *block = code_cache_block(expander->cache, *entries);
+        if (!block || block->slots > end - entries ||
+            (expander->pause.on && block != expander->pause.block)) {
+            result = BT_DEVICE;
+            break;
+        }
         if (expander->pause.on)
             result = expand(expander, block, entries, block->record_count, block->special_count);
         else
             result = expand_block(expander, entries, block);
+        expander->pause.block = block;
         if (result == 0) {
             expander->pause = (struct trace_pause){.on = false};
             entries += block->slots;
         }
     }
     expander->pauses = false;
-    return (size_t)(entries - begin);
+    return entries > end || result < 0 ? TRACE_EXPAND_UNSOUND : (size_t)(entries - begin);
 }
 
 int trace_expand_part(struct trace_expander *expander, const struct block *block,

@@ -49,6 +49,7 @@ struct trace_expander {
     /* Position within an execution, for trace_expand_some(); zero: at its begin. */
     struct trace_pause {
         bool on;
+        const struct block *block;
         unsigned special;    /* the next special; the records before it are expanded if */
         uint32_t repetition; /* this is its next repetition; 0: they are not */
         struct record fetch; /* fetches the repeated instruction */
@@ -92,8 +93,14 @@ int trace_expand(struct trace_expander *expander, const uint32_t *entries, size_
  * are complete; the next call continues with the entries after them. The capacity must be at least
  * TRACE_EXPAND_SOME_MIN, and fs_base and processor must stay the same up to the end of an
  * execution.
+ *
+ * The entries may be in memory that the program writes to, even meanwhile: those that name no
+ * block, or end within an execution, give TRACE_EXPAND_UNSOUND. Up to TRACE_EXPAND_BEYOND bytes
+ * after the entries are read.
  */
 #define TRACE_EXPAND_SOME_MIN 3072u
+#define TRACE_EXPAND_UNSOUND  SIZE_MAX
+#define TRACE_EXPAND_BEYOND   ((size_t)24 << 10)
 size_t trace_expand_some(struct trace_expander *expander, const uint32_t *entries, size_t count);
 
 /* Expands the first instructions of a block, executed before a fault. */

@@ -5,8 +5,8 @@
 #include "capture/program/exec_sender.h"
 #include "capture/program/exec_source.h"
 #include "tests/suites.h"
+#include "tests/support/exec_play.h"
 #include "tests/support/random.h"
-#include "tests/support/trace_blocks.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -192,12 +192,13 @@ static void test_gap(void)
 /* Takes one message. False: the ring has ended. */
 static bool take_message(struct message_ring *ring)
 {
+    struct message_taker taker = message_taker_of(ring);
     size_t bytes;
-    if (!message_ring_wait(ring, -1))
+    if (!message_ring_wait(&taker, -1))
         return false;
-    CU_ASSERT_PTR_NOT_NULL_FATAL(message_ring_front(ring, &bytes));
+    CU_ASSERT_PTR_NOT_NULL_FATAL(message_ring_front(&taker, &bytes));
     CU_ASSERT_TRUE(bytes > sizeof(struct exec_message));
-    message_ring_drop(ring);
+    message_ring_drop(&taker);
     return true;
 }
 
@@ -288,114 +289,6 @@ static void test_bus(void)
 /* --- entries -----------------------------------------------------------------------------------
  */
 
-#define BLOCKS     40u
-#define EXECUTIONS 6000u
-#define PIECES     40u
-#define ROOM       3000000u
-#define SLOTS      TRACE_BLOCKS_SLOTS
-
-/* What a program's process puts, the same for each seed: pieces of entries of several processors,
- * some with marks; now and then the code cache is flushed. */
-struct play {
-    struct code_cache *cache;
-    struct block *blocks;
-    uint32_t *entries;
-    uint64_t state;
-    struct trace_expander expander;
-    size_t count;
-    struct exec_marks marks;
-};
-
-static void begin_play(struct play *play, uint64_t seed)
-{
-    *play = (struct play){.cache = code_cache_new(1 << 20, NULL),
-                          .blocks = calloc(BLOCKS, sizeof *play->blocks),
-                          .entries = malloc(sizeof(uint32_t) * EXECUTIONS * SLOTS),
-                          .state = seed};
-    play->expander.cache = play->cache;
-    play->expander.repetitions = seed % 2;
-    trace_blocks_make(play->blocks, BLOCKS, play->cache, &play->state);
-}
-
-static void end_play(struct play *play)
-{
-    free(play->blocks);
-    free(play->entries);
-    code_cache_free(play->cache);
-}
-
-static void next_piece(struct play *play)
-{
-    static const uint8_t events[] = {EVENT_NONE, EVENT_NONE, EVENT_SIGNAL, EVENT_THREAD};
-    uint64_t bits = random_next(&play->state);
-    unsigned executions = (unsigned)(bits % (bits >> 60 == 0 ? 2000 : 40) + 1);
-    if ((bits >> 56) % 8 == 0) {
-        code_cache_flush(play->cache);
-        trace_blocks_make(play->blocks, BLOCKS, play->cache, &play->state);
-    }
-    trace_blocks_execute(play->entries, executions, BLOCKS, (bits >> 52) % 16 == 0 ? 9000 : 9,
-                         &play->state);
-    play->count = (size_t)executions * SLOTS;
-    play->expander.processor = bits >> 20 & 3;
-    play->expander.fs_base = random_next(&play->state);
-    play->marks =
-        (struct exec_marks){.begins_part = bits >> 30 & 1, .event = events[bits >> 32 & 3]};
-}
-
-struct output {
-    struct record *records;
-    size_t count;
-};
-
-static int keep(void *context, struct record *records, size_t count)
-{
-    struct output *output = context;
-    if (output->count + count > ROOM)
-        return -1;
-    memcpy(output->records + output->count, records, count * sizeof *records);
-    output->count += count;
-    return 0;
-}
-
-/* The records that the pieces stand for. */
-static void expand_play(uint64_t seed, struct output *output)
-{
-    struct play play;
-    begin_play(&play, seed);
-    play.expander.capacity = 5000;
-    play.expander.records = malloc(5100 * sizeof(struct record));
-    play.expander.put = keep;
-    play.expander.context = output;
-    for (unsigned i = 0; i < PIECES; i++) {
-        next_piece(&play);
-        struct record *first = output->records + output->count;
-        CU_ASSERT_EQUAL_FATAL(trace_expand(&play.expander, play.entries, play.count), 0);
-        CU_ASSERT_EQUAL_FATAL(trace_expander_flush(&play.expander), 0);
-        first->attribute |= play.marks.event | (play.marks.begins_part ? ATTRIBUTE_PART : 0);
-    }
-    free(play.expander.records);
-    end_play(&play);
-}
-
-static pid_t put_play(struct message_ring *ring, uint64_t seed)
-{
-    struct exec_sender sender = {.ring = ring};
-    struct play play;
-    pid_t child = fork();
-    if (child != 0)
-        return child;
-    begin_play(&play, seed);
-    sender.flushes = code_cache_flushes(play.cache);
-    for (unsigned i = 0; i < PIECES; i++) {
-        next_piece(&play);
-        if (exec_sender_entries(&sender, &play.expander, play.entries, play.count, &play.marks) !=
-            0)
-            _exit(1);
-    }
-    message_ring_end(ring);
-    _exit(0);
-}
-
 /* The marks of a batch as they are in records. */
 static void unmark(struct batch *batch)
 {
@@ -403,20 +296,21 @@ static void unmark(struct batch *batch)
         batch->records[0].attribute |= ATTRIBUTE_PART;
 }
 
-static void compare_play(uint64_t seed, struct output *expected, struct record *taken)
+static void compare_play(uint64_t seed, struct exec_play_output *expected, struct record *taken)
 {
     struct message_ring *ring = new_ring();
     struct source *source = source_of(ring);
-    pid_t child = put_play(ring, seed);
+    pid_t child = exec_play_put(ring, seed);
     uint64_t state = seed, tick = 0;
     size_t count = 0;
     int result;
     expected->count = 0;
-    expand_play(seed, expected);
+    exec_play_expand(seed, expected);
     do {
         size_t capacity = random_next(&state) % (seed % 2 ? 20000 : 3000) + 1;
-        struct batch batch = {.records = taken + count,
-                              .capacity = capacity < ROOM - count ? capacity : ROOM - count};
+        struct batch batch = {
+            .records = taken + count,
+            .capacity = capacity < EXEC_PLAY_ROOM - count ? capacity : EXEC_PLAY_ROOM - count};
         result = source_next(source, &batch, seed % 3 ? -1 : 10, NULL);
         if (result != 1)
             continue;
@@ -438,8 +332,8 @@ static void compare_play(uint64_t seed, struct output *expected, struct record *
 /* Entries become the records that their expansion in the program's process gives. */
 static void test_entries(void)
 {
-    struct output expected = {malloc(ROOM * sizeof(struct record)), 0};
-    struct record *taken = malloc(ROOM * sizeof *taken);
+    struct exec_play_output expected = {malloc(EXEC_PLAY_ROOM * sizeof(struct record)), 0};
+    struct record *taken = malloc(EXEC_PLAY_ROOM * sizeof *taken);
     for (uint64_t seed = 1; seed <= 24; seed++)
         compare_play(seed, &expected, taken);
     free(expected.records);
@@ -451,7 +345,7 @@ static void test_settled(void)
 {
     struct message_ring *ring = new_ring();
     struct exec_sender sender = {.ring = ring};
-    struct play play;
+    struct exec_play play;
     pid_t child = fork();
     if (child == 0) {
         static struct record records[5000];
@@ -461,21 +355,21 @@ static void test_settled(void)
             continue;
         _exit(0);
     }
-    begin_play(&play, 5);
+    exec_play_begin(&play, 5);
     sender.flushes = code_cache_flushes(play.cache);
     uint64_t expected = 0;
-    for (unsigned i = 0; i < PIECES; i++) {
-        next_piece(&play);
+    for (unsigned i = 0; i < EXEC_PLAY_PIECES; i++) {
+        exec_play_next(&play);
         CU_ASSERT_EQUAL(
             exec_sender_entries(&sender, &play.expander, play.entries, play.count, &play.marks), 0);
-        for (size_t at = 0; at < play.count; at += SLOTS)
+        for (size_t at = 0; at < play.count; at += TRACE_BLOCKS_SLOTS)
             expected += code_cache_block(play.cache, play.entries[at])->instructions;
         CU_ASSERT_TRUE(message_ring_settle(ring, NULL, NULL));
         CU_ASSERT_EQUAL(message_ring_counted(ring), expected);
     }
     message_ring_end(ring);
     CU_ASSERT_EQUAL(end_of(child), 0);
-    end_play(&play);
+    exec_play_end(&play);
     free_ring(ring);
 }
 

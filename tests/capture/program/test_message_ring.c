@@ -62,16 +62,17 @@ static void test_order(void)
 {
     for (int timeout_ms = -1; timeout_ms < 40; timeout_ms += 20) {
         struct message_ring *ring = new_ring();
+        struct message_taker taker = message_taker_of(ring);
         pthread_t thread;
         uint64_t number = 0, wrong = 0;
         CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, put_all, ring), 0);
-        while (message_ring_wait(ring, timeout_ms)) {
+        while (message_ring_wait(&taker, timeout_ms)) {
             const uint8_t *bytes;
             size_t size;
-            while ((bytes = message_ring_front(ring, &size)) != NULL) {
+            while ((bytes = message_ring_front(&taker, &size)) != NULL) {
                 wrong += !is_message(bytes, size, number);
                 message_ring_set_counted(ring, ++number);
-                message_ring_drop(ring);
+                message_ring_drop(&taker);
             }
         }
         pthread_join(thread, NULL);
@@ -85,21 +86,22 @@ static void test_order(void)
 static void test_not_put(void)
 {
     struct message_ring *ring = new_ring();
+    struct message_taker taker = message_taker_of(ring);
     size_t size;
     CU_ASSERT_PTR_NOT_NULL(message_ring_reserve(ring, 100, NULL, NULL));
-    CU_ASSERT_PTR_NULL(message_ring_front(ring, &size));
+    CU_ASSERT_PTR_NULL(message_ring_front(&taker, &size));
     void *place = message_ring_reserve(ring, 5, NULL, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(place);
     memcpy(place, "again", 5);
     message_ring_put(ring);
-    const void *front = message_ring_front(ring, &size);
+    const void *front = message_ring_front(&taker, &size);
     CU_ASSERT_PTR_NOT_NULL_FATAL(front);
     CU_ASSERT(front == place && size == 5 && memcmp(front, "again", 5) == 0);
     CU_ASSERT_PTR_NULL(message_ring_reserve(ring, MESSAGE_RING_BYTES_MAX + 1, NULL, NULL));
     message_ring_end(ring);
-    CU_ASSERT_TRUE(message_ring_wait(ring, -1));
-    message_ring_drop(ring);
-    CU_ASSERT_FALSE(message_ring_wait(ring, -1));
+    CU_ASSERT_TRUE(message_ring_wait(&taker, -1));
+    message_ring_drop(&taker);
+    CU_ASSERT_FALSE(message_ring_wait(&taker, -1));
     free_ring(ring);
 }
 

@@ -12,6 +12,8 @@
 #include "formats/capture/capture_file.h"
 #include "formats/record/source.h"
 
+#include <pthread.h>
+
 struct capture;
 
 /* Reaction to a full host queue. */
@@ -49,6 +51,8 @@ struct capture_settings {
     struct trigger_settings trigger; /* files hold windows around matches; a stop at a match */
     struct file_command *on_file; /* runs for each complete file, and outlives the capture; NULL: no
                                      command */
+    pthread_mutex_t *files_lock;  /* held while complete files are named, given to on_file, and
+                                     removed; outlives the capture; NULL: none */
     bool names;                   /* keep names of complete files for capture_take_name */
 };
 

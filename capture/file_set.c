@@ -4,6 +4,7 @@
 #include "formats/base/file_lock.h"
 #include "formats/base/new_file.h"
 #include "formats/capture/capture_name.h"
+#include "formats/capture/capture_peek.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -245,21 +246,45 @@ int file_set_complete(struct file_set *set, const struct file_name *name, int de
 void file_set_identify(struct file_set_file *file, const struct file_name *name, int descriptor)
 {
     struct stat status = {.st_ino = 0};
+    struct capture_member header;
     if (fstat(descriptor, &status) < 0)
         status.st_ino = 0; /* no file has it: this one is never removed */
-    *file = (struct file_set_file){*name, status.st_dev, status.st_ino};
+    *file = (struct file_set_file){
+        .name = *name, .device = status.st_dev, .inode = status.st_ino, .id = {0}};
+    if (capture_peek_header(descriptor, &header))
+        memcpy(file->id, header.info.id, sizeof file->id);
 }
 
+/* Whether a file of the folder is that file of the same capture: its packed form. */
+static bool is_packed_form(const struct file_set *set, const char *name,
+                           const struct file_set_file *file)
+{
+    struct capture_member header;
+    const int descriptor =
+        openat(set->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0)
+        return false;
+    const bool same = capture_peek_header(descriptor, &header) &&
+                      header.info.file_number == file->name.number &&
+                      memcmp(header.info.id, file->id, sizeof file->id) == 0;
+    close(descriptor);
+    return same;
+}
+
+/* Removes the file from its name, or from the name that it has when it is packed. */
 static int remove_named(struct file_set *set, const struct file_set_file *file, bool part,
-                        struct bt_error *error)
+                        bool coded, struct bt_error *error)
 {
     char name[NAME_BYTES];
     struct stat there;
+    struct file_name file_name = file->name;
     if (set->folder < 0)
         return 0;
-    put_name(set, &file->name, part, name);
-    if (fstatat(set->folder, name, &there, AT_SYMLINK_NOFOLLOW) < 0 ||
-        !same_file(&there, file->device, file->inode))
+    file_name.coded = coded;
+    put_name(set, &file_name, part, name);
+    if (fstatat(set->folder, name, &there, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(there.st_mode) ||
+        (!same_file(&there, file->device, file->inode) &&
+         (part || !is_packed_form(set, name, file))))
         return 0;
     if (unlinkat(set->folder, name, 0) < 0 && errno != ENOENT)
         return bt_fail_errno(error, "cannot remove %s from the folder %s", name, set->folder_name);
@@ -268,7 +293,8 @@ static int remove_named(struct file_set *set, const struct file_set_file *file, 
 
 int file_set_remove(struct file_set *set, const struct file_set_file *file, struct bt_error *error)
 {
-    return remove_named(set, file, false, error);
+    int result = file->name.coded ? 0 : remove_named(set, file, false, false, error);
+    return result < 0 ? result : remove_named(set, file, false, true, error);
 }
 
 int file_set_discard(struct file_set *set, const struct file_name *name, int descriptor,
@@ -276,7 +302,7 @@ int file_set_discard(struct file_set *set, const struct file_name *name, int des
 {
     struct file_set_file file;
     file_set_identify(&file, name, descriptor);
-    return remove_named(set, &file, true, error);
+    return remove_named(set, &file, true, name->coded, error);
 }
 
 /* Text, not zeros: those could be taken for records. */

@@ -8,6 +8,7 @@
 #define CAPTURE_FILE_SET_H
 
 #include "formats/base/error.h"
+#include "formats/record/capture_info.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,6 +32,7 @@ struct file_set_file {
     struct file_name name;
     dev_t device;
     ino_t inode;
+    uint8_t id[CAPTURE_ID_BYTES]; /* of its capture; zeros if it has no header */
 };
 
 /*
@@ -62,7 +64,8 @@ int file_set_complete(struct file_set *set, const struct file_name *name, int de
 /* Fills *file for a file of the set that is open as descriptor. */
 void file_set_identify(struct file_set_file *file, const struct file_name *name, int descriptor);
 
-/* Removes a complete file. Does nothing if it is gone or another file has its name. 0 or BT_IO. */
+/* Removes a complete file, also if it was packed since: its name then ends in .byb. Does nothing if
+ * it is gone or another file has its name. 0 or BT_IO. */
 int file_set_remove(struct file_set *set, const struct file_set_file *file, struct bt_error *error);
 
 /* The same for a part file, which is open as descriptor. */

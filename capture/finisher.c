@@ -95,7 +95,9 @@ static void run_command(struct capture *capture, const struct finished_file *fil
     file_command_put(capture->settings.on_file, &complete);
 }
 
-static void finish(struct finisher *finisher, const struct finished_file *file)
+/* Names the file, makes room in the ring, and passes the file to the command. False: it has no
+ * name. */
+static bool name_file(struct finisher *finisher, const struct finished_file *file)
 {
     struct capture *capture = finisher->capture;
     struct bt_error error = {0};
@@ -105,14 +107,27 @@ static void finish(struct finisher *finisher, const struct finished_file *file)
     close(file->descriptor);
     if (result < 0) {
         pipeline_fail(capture, &error);
-        return;
+        return false;
     }
     if (turn_ring(finisher, &complete, &error) < 0)
         pipeline_fail(capture, &error);
     publish(capture, file);
     if (capture->settings.on_file)
         run_command(capture, file);
-    if (!capture->settings.names)
+    return true;
+}
+
+static void finish(struct finisher *finisher, const struct finished_file *file)
+{
+    struct capture *capture = finisher->capture;
+    pthread_mutex_t *lock = capture->settings.files_lock;
+    struct bt_error error = {0};
+    if (lock)
+        pthread_mutex_lock(lock);
+    const bool named = name_file(finisher, file);
+    if (lock)
+        pthread_mutex_unlock(lock);
+    if (!named || !capture->settings.names)
         return;
     pthread_mutex_lock(&finisher->mutex);
     bool remembered = remember_name(finisher, &file->name);

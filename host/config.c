@@ -2,6 +2,7 @@
 
 #include "capture/file_set.h"
 #include "capture/filter_report.h"
+#include "capture/pack/pack_file.h"
 #include "capture/rules.h"
 #include "capture/settings_text.h"
 #include "driver/boards.h"
@@ -16,7 +17,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define SECOND_NS 1000000000ll
+#define SECOND_NS          1000000000ll
+#define PACK_AFTER_MAX_NS  (3650 * 86400 * SECOND_NS)
+#define PACK_AFTER_DEFAULT (-2) /* that of [daemon], which may follow */
 
 /* Sets one key; the error's text need not contain key or line. */
 typedef int config_setter(struct config_capture *capture, const char *value,
@@ -218,6 +221,40 @@ static int set_retry(struct config_capture *capture, const char *value, struct b
     return result;
 }
 
+/* "never" or a time. */
+static int get_pack_after(int64_t *after_ns, const char *value, struct bt_error *error)
+{
+    if (strcmp(value, "never") == 0) {
+        *after_ns = CONFIG_PACK_NEVER;
+        return 0;
+    }
+    int result = quantity_duration(after_ns, value, error);
+    if (result == 0 && (*after_ns < 0 || *after_ns > PACK_AFTER_MAX_NS))
+        result = bt_fail(error, BT_USAGE, "pack-after is 0s to 3650d, or never");
+    return result;
+}
+
+static int get_pack_level(int *level, const char *value, struct bt_error *error)
+{
+    uint64_t parsed;
+    int result = quantity_count(&parsed, value, error);
+    if (result == 0 && (parsed < 1 || parsed > PACK_LEVEL_MOST))
+        result = bt_fail(error, BT_USAGE, "pack-level is 1 to %d", PACK_LEVEL_MOST);
+    if (result == 0)
+        *level = (int)parsed;
+    return result;
+}
+
+static int set_pack_after(struct config_capture *capture, const char *value, struct bt_error *error)
+{
+    return get_pack_after(&capture->pack_after_ns, value, error);
+}
+
+static int set_pack_level(struct config_capture *capture, const char *value, struct bt_error *error)
+{
+    return get_pack_level(&capture->pack_level, value, error);
+}
+
 struct config_key {
     const char *name;
     config_setter *set;
@@ -247,6 +284,8 @@ static const struct config_key capture_keys[] = {
     {"stop-on", set_stop_on, false},
     {"ring", set_ring, false},
     {"exec-on-file", set_exec_on_file, false},
+    {"pack-after", set_pack_after, false},
+    {"pack-level", set_pack_level, false},
 };
 #define CAPTURE_KEYS (sizeof capture_keys / sizeof *capture_keys)
 
@@ -287,6 +326,7 @@ static int begin_capture(struct config_parser *parser, const struct ini_line *li
     capture->settings.names = true;
     capture->automatic = true;
     capture->retry_ns = 5 * SECOND_NS;
+    capture->pack_after_ns = PACK_AFTER_DEFAULT;
     capture->line = line->number;
     parser->capture = capture;
     parser->keys_seen = 0;
@@ -327,13 +367,33 @@ static int set_stop_timeout(struct config *config, const char *value, struct bt_
     return result;
 }
 
+/* Begins a message with the key; many already do. Returns the code. */
+static int name_key(const char *key, struct bt_error *error)
+{
+    return strncmp(error->message, key, strlen(key)) == 0 ? error->code
+                                                          : bt_fail_within(error, "%s", key);
+}
+
+static int set_daemon_pack_after(struct config *config, const char *value, struct bt_error *error)
+{
+    return get_pack_after(&config->pack_after_ns, value, error);
+}
+
+static int set_daemon_pack_level(struct config *config, const char *value, struct bt_error *error)
+{
+    return get_pack_level(&config->pack_level, value, error);
+}
+
 static int set_daemon_key(struct config_parser *parser, const struct ini_line *line,
                           struct bt_error *error)
 {
     static const struct {
         const char *name;
         int (*set)(struct config *config, const char *value, struct bt_error *error);
-    } keys[] = {{"socket", set_socket}, {"stop-timeout", set_stop_timeout}};
+    } keys[] = {{"socket", set_socket},
+                {"stop-timeout", set_stop_timeout},
+                {"pack-after", set_daemon_pack_after},
+                {"pack-level", set_daemon_pack_level}};
     struct suggestion suggestion;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         if (strcmp(line->key, keys[i].name) != 0)
@@ -342,20 +402,22 @@ static int set_daemon_key(struct config_parser *parser, const struct ini_line *l
             return bt_fail(error, BT_USAGE, "duplicate key %s in [daemon]", keys[i].name);
         parser->daemon_keys_seen |= 1u << i;
         int result = keys[i].set(parser->config, line->value, error);
-        return result < 0 ? bt_fail_within(error, "%s", keys[i].name) : 0;
+        return result < 0 ? name_key(keys[i].name, error) : 0;
     }
     suggestion_begin(&suggestion, line->key);
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         suggestion_try(&suggestion, keys[i].name);
-    bt_fail(error, BT_USAGE, "unknown key \"%s\" in [daemon]; there are socket, stop-timeout",
-            line->key);
+    bt_fail(
+        error, BT_USAGE,
+        "unknown key \"%s\" in [daemon]; there are socket, stop-timeout, pack-after, pack-level",
+        line->key);
     return suggestion_add(error, suggestion.nearest);
 }
 
 static int set_capture_key(struct config_parser *parser, const struct ini_line *line,
                            struct bt_error *error)
 {
-    char known[240] = "";
+    char known[280] = "";
     struct suggestion suggestion;
     suggestion_begin(&suggestion, line->key);
     for (size_t i = 0; i < CAPTURE_KEYS; i++) {
@@ -370,10 +432,7 @@ static int set_capture_key(struct config_parser *parser, const struct ini_line *
                            parser->capture->name);
         parser->keys_seen |= 1u << i;
         int result = key->set(parser->capture, line->value, error);
-        /* many messages already begin with the key */
-        if (result < 0 && strncmp(error->message, key->name, strlen(key->name)) != 0)
-            bt_fail_within(error, "%s", key->name);
-        return result;
+        return result < 0 ? name_key(key->name, error) : 0;
     }
     bt_fail(error, BT_USAGE, "unknown key \"%s\" in [capture %s]; there are %s", line->key,
             parser->capture->name, known);
@@ -416,12 +475,28 @@ static bool same_output(const char *a, const char *b)
            folder_a.st_dev == folder_b.st_dev && folder_a.st_ino == folder_b.st_ino;
 }
 
+/* What a capture does not set, it has from the daemon's section. */
+static int set_defaults(const struct config *config, struct config_capture *capture,
+                        struct bt_error *error)
+{
+    const bool level_set = capture->pack_level != 0;
+    if (capture->pack_after_ns == PACK_AFTER_DEFAULT)
+        capture->pack_after_ns = config->pack_after_ns;
+    if (!level_set)
+        capture->pack_level = config->pack_level;
+    if (level_set && capture->pack_after_ns == CONFIG_PACK_NEVER)
+        return bt_fail(error, BT_USAGE, "[capture %s]: pack-level needs pack-after", capture->name);
+    return 0;
+}
+
 /* Checks the configuration as a whole. *line receives the line of the first error. */
-static int check(const struct config *config, unsigned *line, struct bt_error *error)
+static int check(struct config *config, unsigned *line, struct bt_error *error)
 {
     for (size_t i = 0; i < config->count; i++) {
-        const struct config_capture *capture = &config->captures[i];
+        struct config_capture *capture = &config->captures[i];
         *line = capture->line;
+        if (set_defaults(config, capture, error) < 0)
+            return BT_USAGE;
         if (!capture->board[0] || !capture->settings.prefix[0])
             return bt_fail(error, BT_USAGE, "[capture %s] needs %s", capture->name,
                            capture->board[0] ? "an output" : "a board");
@@ -451,6 +526,8 @@ int config_parse(struct config **config, const char *name, const char *text, siz
         goto out;
     }
     parser.config->stop_ms = CONFIG_STOP_MS;
+    parser.config->pack_after_ns = CONFIG_PACK_NEVER;
+    parser.config->pack_level = PACK_LEVEL_DEFAULT;
     ini_begin(&ini, text, size);
     while ((result = ini_next(&ini, line, error)) > 0)
         if ((result = parse_line(&parser, line, error)) < 0)

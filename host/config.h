@@ -11,7 +11,8 @@
 #define CONFIG_CAPTURES_MAX 64u
 #define CONFIG_NAME_BYTES   64u
 #define CONFIG_BOARD_BYTES  4352u
-#define CONFIG_SOCKET_BYTES 108u  /* limit of a Unix socket's address */
+#define CONFIG_SOCKET_BYTES 108u /* limit of a Unix socket's address */
+#define CONFIG_PACK_NEVER   (-1)
 #define CONFIG_STOP_MS      45000 /* less than systemd's time-out in doc/bustapd.service */
 
 /* One [capture NAME] section. */
@@ -22,14 +23,18 @@ struct config_capture {
     char exec_on_file[FILE_COMMAND_BYTES]; /* a command for each complete file; empty: none */
     struct session_settings session;       /* filter_text is NULL: use filter above */
     struct capture_settings settings;
-    bool automatic;   /* starts with the daemon */
-    int64_t retry_ns; /* retry interval while the board is missing; never 0 */
-    unsigned line;    /* of the section's heading */
+    bool automatic;        /* starts with the daemon */
+    int64_t retry_ns;      /* retry interval while the board is missing; never 0 */
+    int64_t pack_after_ns; /* files older than that are packed; CONFIG_PACK_NEVER: none */
+    int pack_level;        /* of bustap pack */
+    unsigned line;         /* of the section's heading */
 };
 
 struct config {
     char socket[CONFIG_SOCKET_BYTES]; /* empty: missing */
     int stop_ms;                      /* limit from the signal that stops the daemon to its end */
+    int64_t pack_after_ns;            /* of captures that do not set theirs; CONFIG_PACK_NEVER */
+    int pack_level;                   /* the same */
     size_t count;
     struct config_capture *captures;
 };

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define SECOND_NS    1000000000ll
@@ -14,12 +15,14 @@
 #define SETTLED_NS   (60 * SECOND_NS) /* a capture this long resets the retry interval */
 #define RETRY_MAX_NS (600 * SECOND_NS)
 #define SNAPSHOT_MS  20               /* interval while a snapshot is pending */
+#define BACKLOG_PART 4u               /* of the queue, may be in use without a backlog */
 #define SNAPSHOT_NS  (30 * SECOND_NS) /* time limit; the file of an open window takes longer */
 
 struct runner {
     const struct config_capture *settings;
     const struct journal *journal;
     struct file_command *command; /* for complete files; NULL: none */
+    pthread_mutex_t *files_lock;
     int wake;
     pthread_t thread;
     pthread_mutex_t mutex; /* everything below */
@@ -39,6 +42,10 @@ struct runner {
     int64_t snapshot_end; /* CLOCK_MONOTONIC, ns: then it is no longer pending */
     bool has_status;
     struct capture_status status; /* of the last capture; of the current one while it is watched */
+    struct {
+        char from[sizeof((struct capture_status *)NULL)->snapshot_file];
+        char to[sizeof((struct capture_status *)NULL)->snapshot_file];
+    } moved; /* the last snapshot's file, if it was packed */
 };
 
 static void wake(const struct runner *runner)
@@ -245,6 +252,7 @@ static void attempt(struct runner *runner)
     struct session_settings session = settings->session;
     struct capture_settings capture_settings = settings->settings;
     capture_settings.on_file = runner->command;
+    capture_settings.files_lock = runner->files_lock;
     session.filter_text = settings->filter;
     struct bt_error error = {0};
     runner->again = false;
@@ -297,7 +305,7 @@ static int make_command(struct runner *runner, struct bt_error *error)
 }
 
 struct runner *runner_new(const struct config_capture *settings, const struct journal *journal,
-                          int wake, struct bt_error *error)
+                          pthread_mutex_t *files_lock, int wake, struct bt_error *error)
 {
     struct runner *runner = calloc(1, sizeof *runner);
     if (!runner) {
@@ -306,6 +314,7 @@ struct runner *runner_new(const struct config_capture *settings, const struct jo
     }
     runner->settings = settings;
     runner->journal = journal;
+    runner->files_lock = files_lock;
     runner->wake = wake;
     runner->wanted = settings->automatic;
     runner->state = settings->automatic ? RUNNER_STARTING : RUNNER_STOPPED;
@@ -440,6 +449,47 @@ uint64_t runner_commands_left(struct runner *runner)
     return runner->command ? file_command_counts(runner->command).waiting : 0;
 }
 
+bool runner_has_capture(struct runner *runner)
+{
+    pthread_mutex_lock(&runner->mutex);
+    const bool has = runner->capture != NULL;
+    pthread_mutex_unlock(&runner->mutex);
+    return has;
+}
+
+bool runner_has_backlog(struct runner *runner)
+{
+    pthread_mutex_lock(&runner->mutex);
+    bool backlog = runner->state == RUNNER_STOPPING;
+    if (runner->capture) {
+        capture_get_status(runner->capture, &runner->status);
+        const uint32_t fill = runner->status.queue_fill;
+        /* one block is being filled, also without any backlog */
+        backlog = backlog || (fill > 1 && fill > runner->status.queue_size / BACKLOG_PART);
+    }
+    pthread_mutex_unlock(&runner->mutex);
+    return backlog;
+}
+
+/* The file of a last snapshot. */
+static const char *snapshot_file(const struct runner *runner, const struct capture_status *status)
+{
+    const char *file = status->snapshot_file;
+    return strcmp(file, runner->moved.from) == 0 ? runner->moved.to : file;
+}
+
+void runner_file_moved(struct runner *runner, const char *from, const char *to)
+{
+    pthread_mutex_lock(&runner->mutex);
+    if (runner->capture)
+        capture_get_status(runner->capture, &runner->status);
+    if (strcmp(snapshot_file(runner, &runner->status), from) == 0) {
+        snprintf(runner->moved.from, sizeof runner->moved.from, "%s", runner->status.snapshot_file);
+        snprintf(runner->moved.to, sizeof runner->moved.to, "%s", to);
+    }
+    pthread_mutex_unlock(&runner->mutex);
+}
+
 enum runner_state runner_state(struct runner *runner)
 {
     pthread_mutex_lock(&runner->mutex);
@@ -463,6 +513,9 @@ void runner_report(struct runner *runner, struct runner_report *report)
         report->status = runner->status;
     if (runner->command) /* it may run after the capture's end */
         report->status.command = file_command_counts(runner->command);
+    if (report->status.snapshot_file[0] &&
+        snapshot_file(runner, &report->status) == runner->moved.to)
+        memcpy(report->status.snapshot_file, runner->moved.to, sizeof runner->moved.to);
     pthread_mutex_unlock(&runner->mutex);
 }
 

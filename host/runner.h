@@ -33,12 +33,12 @@ struct runner_report {
 };
 
 /*
- * Makes the thread; the capture starts if its configuration says so. settings and journal must
- * outlive the runner. wake is an eventfd that is written at every change of state. NULL and *error
- * on failure.
+ * Makes the thread; the capture starts if its configuration says so. settings, journal and
+ * files_lock (capture/capture.h) must outlive the runner. wake is an eventfd that is written at
+ * every change of state. NULL and *error on failure.
  */
 struct runner *runner_new(const struct config_capture *settings, const struct journal *journal,
-                          int wake, struct bt_error *error);
+                          pthread_mutex_t *files_lock, int wake, struct bt_error *error);
 
 /* Stops the capture, waits for its files to be complete, leaves their commands, frees. NULL is
  * allowed. */
@@ -60,6 +60,16 @@ bool runner_snapshot_pending(struct runner *runner);
 
 /* The number of complete files whose command has not ended. */
 uint64_t runner_commands_left(struct runner *runner);
+
+/* Whether a capture runs, or is being stopped. */
+bool runner_has_capture(struct runner *runner);
+
+/* Whether the capture needs the machine: more than a quarter of its queue is in use, or it is being
+ * stopped. */
+bool runner_has_backlog(struct runner *runner);
+
+/* A complete file has another name now: the status shows it. */
+void runner_file_moved(struct runner *runner, const char *from, const char *to);
 
 enum runner_state runner_state(struct runner *runner);
 void runner_report(struct runner *runner, struct runner_report *report);

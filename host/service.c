@@ -6,7 +6,7 @@
 #include "formats/text/json_members.h"
 #include "host/control_command.h"
 #include "host/hotplug.h"
-#include "host/runner.h"
+#include "host/packer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +17,10 @@ struct service {
     size_t count;
     struct runner **runners;
     struct hotplug *hotplug;
+    struct packer *packer;
     bool closing;                /* nothing is started any more */
     struct runner_report report; /* space for one, too large for a stack */
+    struct packer_report packed; /* the same */
     int64_t started_ns;          /* monotonic */
     const struct journal *journal;
 };
@@ -36,16 +38,17 @@ struct service *service_new(const struct config *config, const struct journal *j
     }
     service->started_ns = clock_monotonic_ns();
     service->journal = journal;
-    for (size_t i = 0; i < config->count; i++) {
-        service->runners[i] = runner_new(&config->captures[i], journal, wake, error);
-        if (!service->runners[i]) {
-            service_free(service);
-            return NULL;
-        }
+    service->packer = packer_new(config, journal, error);
+    for (size_t i = 0; service->packer && i < config->count; i++) {
+        service->runners[i] = runner_new(&config->captures[i], journal,
+                                         packer_files_lock(service->packer, i), wake, error);
+        if (!service->runners[i])
+            break;
         service->count++;
     }
-    service->hotplug = hotplug_new(service->runners, service->count, error);
-    if (!service->hotplug) {
+    if (service->packer && service->count == config->count)
+        service->hotplug = hotplug_new(service->runners, service->count, error);
+    if (!service->hotplug || packer_start(service->packer, service->runners, error) < 0) {
         service_free(service);
         return NULL;
     }
@@ -58,6 +61,7 @@ void service_free(struct service *service)
         return;
     hotplug_free(service->hotplug);
     service_stop_all(service); /* all at once, then wait for each */
+    packer_free(service->packer);
     for (size_t i = 0; i < service->count; i++)
         runner_free(service->runners[i]);
     free(service->runners);
@@ -73,6 +77,8 @@ void service_rotate_all(struct service *service)
 void service_stop_all(struct service *service)
 {
     service->closing = true;
+    if (service->packer)
+        packer_stop(service->packer);
     for (size_t i = 0; i < service->count; i++)
         runner_stop(service->runners[i]);
 }
@@ -114,8 +120,32 @@ void service_summary(struct service *service, char *text, size_t size)
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
+/* What was packed; null if nothing is to be. */
+static void put_packed(struct json_put *json, const struct config_capture *settings,
+                       const struct packer_report *report)
+{
+    if (report->state == PACKER_OFF) {
+        json_text_or_null(json, "packed", "");
+        return;
+    }
+    json_object(json, "packed");
+    json_text(json, "state", packer_state_name(report->state));
+    json_count(json, "level", (uint64_t)settings->pack_level);
+    json_seconds(json, "after_s", (double)settings->pack_after_ns / 1e9);
+    json_count(json, "files", report->files);
+    json_count(json, "bytes_before", report->bytes_before);
+    json_count(json, "bytes", report->bytes);
+    json_count(json, "saved_bytes",
+               report->bytes_before > report->bytes ? report->bytes_before - report->bytes : 0);
+    json_count(json, "stays", report->stays);
+    json_count(json, "failed", report->failed);
+    json_text_or_null(json, "file", report->file);
+    json_text_or_null(json, "error", report->error.code ? report->error.message : "");
+    json_put_object_end(json);
+}
+
 static void put_capture(struct json_put *json, const struct config_capture *settings,
-                        const struct runner_report *report)
+                        const struct runner_report *report, const struct packer_report *packed)
 {
     json_put_object(json);
     json_text(json, "name", settings->name);
@@ -130,6 +160,7 @@ static void put_capture(struct json_put *json, const struct config_capture *sett
         status_json_put(json, &report->status);
     else
         json_put_null(json);
+    put_packed(json, settings, packed);
     json_put_object_end(json);
 }
 
@@ -154,7 +185,8 @@ static void put_captures(struct service *service, struct json_put *json,
         runner_report(runner, &service->report);
         if (command->code == COMMAND_SNAPSHOT && service->report.snapshot == 0)
             continue;
-        put_capture(json, runner_settings(runner), &service->report);
+        packer_get_report(service->packer, i, &service->packed);
+        put_capture(json, runner_settings(runner), &service->report, &service->packed);
     }
     json_put_array_end(json);
 }

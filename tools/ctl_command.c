@@ -45,7 +45,9 @@ struct answer_row {
     char absent[TEXT_BYTES];   /* why its board is missing */
     char snapshot[TEXT_BYTES]; /* the file of the last one */
     uint64_t records, lost, files;
-    uint64_t matches, windows, outside; /* of its trigger */
+    uint64_t matches, windows, outside;                /* of its trigger */
+    char packer[TEXT_BYTES], packer_error[TEXT_BYTES]; /* state; the last failure */
+    uint64_t packed, saved;                            /* files, bytes */
     double rate;
 };
 
@@ -79,6 +81,10 @@ static const struct {
     {"captures[].status.trigger.windows", FIELD_COUNT, offsetof(struct answer, row.windows)},
     {"captures[].status.trigger.outside", FIELD_COUNT, offsetof(struct answer, row.outside)},
     {"captures[].status.trigger.snapshot_file", FIELD_TEXT, offsetof(struct answer, row.snapshot)},
+    {"captures[].packed.state", FIELD_TEXT, offsetof(struct answer, row.packer)},
+    {"captures[].packed.error", FIELD_TEXT, offsetof(struct answer, row.packer_error)},
+    {"captures[].packed.files", FIELD_COUNT, offsetof(struct answer, row.packed)},
+    {"captures[].packed.saved_bytes", FIELD_COUNT, offsetof(struct answer, row.saved)},
     {"captures[].status.records_per_s", FIELD_REAL, offsetof(struct answer, row.rate)},
 };
 
@@ -93,6 +99,10 @@ static void print_row(const struct answer_row *row, FILE *out)
                 "  trigger: %" PRIu64 " matches, %" PRIu64 " windows, %" PRIu64
                 " records outside\n",
                 row->matches, row->windows, row->outside);
+    if (*row->packer)
+        fprintf(out, "  packer: %s, %" PRIu64 " files packed, %" PRIu64 " bytes saved%s%s\n",
+                PRINTABLE(row->packer), row->packed, row->saved, *row->packer_error ? ": " : "",
+                PRINTABLE(row->packer_error));
 }
 
 /* The path of the member being read, without the number of the capture. */

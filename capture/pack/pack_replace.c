@@ -50,10 +50,10 @@ static int give_name(const char *path, const struct stat *was,
     const struct pack_settings *pack = &settings->pack;
     const uint64_t size = (uint64_t)was->st_size;
     int result = PACK_GONE;
-    hold(settings, true);
     if (!pack->go_on(pack->context, path, size, size))
-        result = bt_fail(error, BT_CLOSED, PACK_STOPPED, path);
-    else if (is_same(path, was))
+        return bt_fail(error, BT_CLOSED, PACK_STOPPED, path);
+    hold(settings, true);
+    if (is_same(path, was))
         result = new_file_commit(file, error);
     hold(settings, false);
     return result;

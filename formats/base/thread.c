@@ -1,11 +1,13 @@
-#define _GNU_SOURCE /* sched_getaffinity */
+#define _GNU_SOURCE /* sched_getaffinity, SCHED_IDLE, syscall */
 #include "formats/base/thread.h"
 
 #include <errno.h>
+#include <linux/ioprio.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 void thread_set_name(const char *name)
@@ -29,6 +31,14 @@ void thread_yield_precedence(int nice)
     int now = getpriority(PRIO_PROCESS, 0); /* Linux: of the calling thread */
     if (now != -1 || errno == 0)
         (void)setpriority(PRIO_PROCESS, 0, now + nice);
+}
+
+void thread_run_idle(void)
+{
+    const struct sched_param none = {.sched_priority = 0};
+    (void)setpriority(PRIO_PROCESS, 0, 19); /* Linux: of the calling thread, all three */
+    (void)sched_setscheduler(0, SCHED_IDLE, &none);
+    (void)syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0));
 }
 
 unsigned thread_processors(void)

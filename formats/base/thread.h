@@ -15,6 +15,10 @@ int thread_start_without_signals(pthread_t *thread, void *(*run)(void *), void *
  * nice. */
 void thread_yield_precedence(int nice);
 
+/* Lets the calling thread, and those that it starts, run and use disks only when nothing else does:
+ * SCHED_IDLE, nice 19, I/O class idle. What the system refuses is left out. */
+void thread_run_idle(void);
+
 /* Number of processors on which the calling thread may run, at least 1. */
 unsigned thread_processors(void);
 

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* syscall numbers, prctl */
-#include "capture/file_set.h"
+#include "capture/file_list.h"
 
+#include "formats/capture/capture_file.h"
 #include "tests/suites.h"
 #include "tests/support/folder.h"
 
@@ -12,6 +13,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -76,6 +78,52 @@ static void test_names(void)
     CU_ASSERT_EQUAL(file_set_remove(set, &file, NULL), 0);
     CU_ASSERT(there(folder, "p_00007_20010909T014640Z.byu.gz"));
     close(descriptor);
+    file_set_free(set);
+    folder_remove(folder);
+}
+
+/* Writes a header, with an id of one byte, to a new file of the folder. */
+static void write_header(const char *folder, const char *name, uint8_t id, uint32_t number)
+{
+    char path[2 * FOLDER_PATH_BYTES];
+    uint8_t bytes[CAPTURE_MEMBER_HEADER_MAX];
+    struct capture_info info = {.file_number = number, .version = CAPTURE_VERSION_CODED};
+    info.id[0] = id;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    fwrite(bytes, 1, capture_put_header_member(bytes, &info), file);
+    fclose(file);
+}
+
+/* A file that was packed is removed under its new name; files of other captures, other files of the
+ * same one and files without a header stay. */
+static void test_packed(void)
+{
+    static const char name[] = "p_00001_20010909T014640Z.byu.gz";
+    static const char packed[] = "p_00001_20010909T014640Z.byb";
+    char folder[FOLDER_PATH_BYTES];
+    struct file_set *set = make(folder);
+    struct file_set_file *files;
+    struct file_set_file other;
+    size_t count;
+    write_header(folder, name, 7, 1);
+    write_header(folder, packed, 7, 1);
+    CU_ASSERT_EQUAL(file_list_read(set, &files, &count, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(count, 1); /* both are one */
+    CU_ASSERT_FALSE(files[0].name.coded);
+    for (int round = 0; round < 3; round++) {
+        write_header(folder, packed, round == 0 ? 8 : 7, round == 1 ? 2 : 1);
+        CU_ASSERT_EQUAL(file_set_remove(set, &files[0], NULL), 0);
+        CU_ASSERT_FALSE(there(folder, name));
+        CU_ASSERT_EQUAL(there(folder, packed), round < 2);
+    }
+    write_header(folder, packed, 0, 1);
+    other = files[0];
+    memset(other.id, 0, sizeof other.id);
+    CU_ASSERT_EQUAL(file_set_remove(set, &other, NULL), 0);
+    CU_ASSERT(there(folder, packed));
+    free(files);
     file_set_free(set);
     folder_remove(folder);
 }
@@ -301,6 +349,7 @@ static void test_contest(void)
 
 static const struct test_case cases[] = {
     {"names and part names", test_names},
+    {"files that were packed", test_packed},
     {"long names", test_long_names},
     {"existing files are never overwritten", test_taken_names},
     {"a file system that cannot rename without replacing", test_no_renameat2},

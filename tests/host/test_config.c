@@ -94,6 +94,39 @@ static void test_everything(void)
     config_free(config);
 }
 
+#define GOOD "[capture a]\nboard=b\noutput=/o\n"
+
+/* A capture's own settings, and those of [daemon], wherever it is. */
+static void test_pack(void)
+{
+    struct config *config = parse("[capture a]\nboard=b\noutput=/a\n"
+                                  "[capture b]\nboard=b\noutput=/b\npack-after = never\n"
+                                  "[capture c]\nboard=b\noutput=/c\npack-level = 9\n"
+                                  "[daemon]\npack-after = 2h\npack-level = 3\n"
+                                  "[capture d]\nboard=b\noutput=/d\npack-after = 0s\n");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(config);
+    static const int64_t after_ns[] = {7200000000000, CONFIG_PACK_NEVER, 7200000000000, 0};
+    static const int levels[] = {3, 3, 9, 3};
+    for (size_t i = 0; i < config->count; i++) {
+        CU_ASSERT_EQUAL(config->captures[i].pack_after_ns, after_ns[i]);
+        CU_ASSERT_EQUAL(config->captures[i].pack_level, levels[i]);
+    }
+    config_free(config);
+    config = parse("[capture a]\nboard=b\noutput=/a\npack-after=1d\n"
+                   "[capture b]\nboard=b\noutput=/b\n");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(config);
+    CU_ASSERT_EQUAL(config->captures[0].pack_after_ns, 86400000000000);
+    CU_ASSERT_EQUAL(config->captures[0].pack_level, 5);
+    CU_ASSERT_EQUAL(config->captures[1].pack_after_ns, CONFIG_PACK_NEVER);
+    config_free(config);
+    refused(GOOD "pack-after=4000d\n", "test.conf:4: pack-after is 0s to 3650d, or never");
+    refused("[daemon]\npack-after=soon\n",
+            "test.conf:2: pack-after: \"soon\" is not a number such as 250ms, 10s, 5m or 1h");
+    refused(GOOD "pack-level=10\n", "test.conf:4: pack-level is 1 to 9");
+    refused(GOOD "pack-level=0\n", "test.conf:4: pack-level is 1 to 9");
+    refused(GOOD "pack-level=3\n", "test.conf:1: [capture a]: pack-level needs pack-after");
+}
+
 static void test_empty(void)
 {
     struct config *config = parse("");
@@ -102,8 +135,6 @@ static void test_empty(void)
     CU_ASSERT_STRING_EQUAL(config->socket, "");
     config_free(config);
 }
-
-#define GOOD "[capture a]\nboard=b\noutput=/o\n"
 
 static void test_places(void)
 {
@@ -114,15 +145,18 @@ static void test_places(void)
             "test.conf:1: unknown section [daemon x]; there are [daemon] and [capture NAME]");
     refused("[daemon]\n[daemon]\n", "test.conf:2: the section [daemon] occurs twice");
     refused("[daemon]\nport=1\n",
-            "test.conf:2: unknown key \"port\" in [daemon]; there are socket, stop-timeout");
+            "test.conf:2: unknown key \"port\" in [daemon]; there are socket, stop-timeout, "
+            "pack-after, pack-level");
     refused("[daemon]\nsocket=a\nsocket=b\n", "test.conf:3: duplicate key socket in [daemon]");
     refused("[daemon]\nstop-timeout=2s\nstop-timeout=2s\n",
             "test.conf:3: duplicate key stop-timeout in [daemon]");
     refused("[daemon]\nstop-timeout=1ms\n", "test.conf:2: stop-timeout: the time is 100ms to 1h");
-    refused(GOOD "colour=red\n",
-            "test.conf:4: unknown key \"colour\" in [capture a]; there are board, output, rotate, "
-            "keep, stop, filter, packing, queue, workers, when-full, start, retry, disk-full, "
-            "engine, level, reconnect, trigger, pre, post, stop-on, ring, exec-on-file");
+    refused(
+        GOOD "colour=red\n",
+        "test.conf:4: unknown key \"colour\" in [capture a]; there are board, output, rotate, "
+        "keep, stop, filter, packing, queue, workers, when-full, start, retry, disk-full, "
+        "engine, level, reconnect, trigger, pre, post, stop-on, ring, exec-on-file, pack-after, "
+        "pack-level");
     refused(GOOD "board=c\n", "test.conf:4: duplicate key board in [capture a]");
     refused(GOOD "rotate=size=1M\nrotate=time=1s,size=1M\n",
             "test.conf:5: rotate: size is given twice");
@@ -204,7 +238,8 @@ static void test_triggers(void)
     refused(GOOD "stop_on=type=FETCH\n",
             "test.conf:4: unknown key \"stop_on\" in [capture a]; there are board, output, rotate, "
             "keep, stop, filter, packing, queue, workers, when-full, start, retry, disk-full, "
-            "engine, level, reconnect, trigger, pre, post, stop-on, ring, exec-on-file, did you "
+            "engine, level, reconnect, trigger, pre, post, stop-on, ring, exec-on-file, "
+            "pack-after, pack-level, did you "
             "mean 'stop-on'?");
     static const char longest[] = GOOD "stop-on=";
     char text[sizeof longest + TRIGGER_TEXT_BYTES + 1] = GOOD "stop-on=";
@@ -233,6 +268,7 @@ static void test_damage(void)
 }
 
 static const struct test_case cases[] = {{"all keys and sections", test_everything},
+                                         {"packing of old files", test_pack},
                                          {"an empty file", test_empty},
                                          {"keys and sections out of place", test_places},
                                          {"invalid lines", test_lines},

@@ -34,7 +34,8 @@ static void fixture_open(struct runner_fixture *fixture, const char *board)
     fixture->settings.retry_ns = INT64_C(600000000000);
     fixture->journal = (struct journal){.lines = NULL};
     fixture->wake = eventfd(0, EFD_NONBLOCK);
-    fixture->runner = runner_new(&fixture->settings, &fixture->journal, fixture->wake, &error);
+    fixture->runner =
+        runner_new(&fixture->settings, &fixture->journal, NULL, fixture->wake, &error);
     CU_ASSERT_PTR_NOT_NULL_FATAL(fixture->runner);
 }
 

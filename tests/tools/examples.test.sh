@@ -68,7 +68,7 @@ END
 chmod +x dineroIV cachesim
 PATH=$PWD:$PATH
 # as in its examples
-for name in demo recorder; do
+for name in demo recorder archive; do
     awk -v name="$name.conf" '/^\$/ || /^\.Ed/ { on = $2 == "cat" && $3 == name; next } on' "$TOP/doc/bustapd.8" >"$name.conf"
     [ "$(wc -l <"$name.conf")" -ge 3 ]
 done

@@ -3,8 +3,8 @@
 #include "formats/base/clock.h"
 #include "formats/base/file_io.h"
 #include "formats/base/file_lock.h"
-#include "formats/capture/capture_file.h"
 #include "formats/capture/capture_name.h"
+#include "formats/capture/capture_peek.h"
 #include "tools/input/captures.h"
 
 #include <dirent.h>
@@ -59,15 +59,12 @@ static int open_header(const struct capture_follow *follow, const char *name,
                        struct capture_info *info)
 {
     char path[2 * PATH_BYTES];
-    uint8_t bytes[CAPTURE_MEMBER_HEADER_MAX];
     struct capture_member member;
     snprintf(path, sizeof path, "%s/%s", follow->folder, name);
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0)
         return -1;
-    ssize_t size = file_read_at(file, bytes, sizeof bytes, 0);
-    if (size > 0 && capture_get_member(&member, bytes, (size_t)size, NULL) == 1 &&
-        member.kind == CAPTURE_MEMBER_HEADER && capture_info_has_id(&member.info)) {
+    if (capture_peek_header(file, &member)) {
         *info = member.info;
         return file;
     }

@@ -121,11 +121,19 @@ static bool is_sound_special(const struct block *block, unsigned number)
     }
 }
 
+/* Whether it is one that the translator makes: marks and processor are added later. */
+static bool is_sound_record(const struct record *record)
+{
+    return record->processor == 0 && !(record->attribute & (ATTRIBUTE_EVENT | ATTRIBUTE_PART));
+}
+
 /* Whether all numbers within the block's lists are valid. */
 static bool is_sound(const struct block *block)
 {
     bool sound = block->slots > 0 && block->slots <= CODE_CACHE_SLOTS &&
                  block->record_count <= TRACE_EXPAND_RECORDS_MIN;
+    for (unsigned i = 0; i < block->record_count && sound; i++)
+        sound = is_sound_record(&block->records[i]);
     for (unsigned i = 0; i < block->patch_count; i++)
         sound &= block->patches[i].record < block->record_count && block->patches[i].slot > 0 &&
                  block->patches[i].slot < block->slots;

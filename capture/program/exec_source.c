@@ -254,7 +254,7 @@ static int copy_words(struct exec_source *exec, const struct batch *batch, struc
                       struct bt_error *error)
 {
     const struct block_table *table = exec->blocks.table;
-    const uint32_t *from = content(exec);
+    const uint32_t *entries = content(exec);
     const size_t there = entries_left(exec), most = room(batch);
     const size_t fitting = most * BLOCK_TABLE_WORDS;
     while (copy->taken < there) {
@@ -266,7 +266,7 @@ static int copy_words(struct exec_source *exec, const struct batch *batch, struc
             more = more < WORDS_COPIED ? more : WORDS_COPIED;
             more = more < fitting - copy->copied ? more : fitting - copy->copied;
             more = copy->copied + more < wanted ? wanted - copy->copied : more;
-            memcpy(copy->words + copy->copied, from + copy->copied, more * sizeof *from);
+            memcpy(copy->words + copy->copied, entries + copy->copied, more * sizeof *entries);
             copy->copied += more;
         }
         const uint32_t number = copy->words[copy->taken];

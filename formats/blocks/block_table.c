@@ -44,7 +44,7 @@ void block_table_leave(struct block_table *table)
  * instruction has too many. */
 static unsigned template_length(const struct record *records, unsigned count)
 {
-    unsigned length = count;
+    unsigned length;
     if (count <= BLOCK_TEMPLATE_RECORDS_MAX)
         return count;
     for (length = BLOCK_TEMPLATE_RECORDS_MAX; length > 0; length--)

@@ -373,6 +373,41 @@ static void test_settled(void)
     free_ring(ring);
 }
 
+/* The program overwrites what is in the ring, while it is read. All ends: with the records before
+ * it and an error, or with the end of the ring. */
+static void test_overwritten(void)
+{
+    struct record *records = malloc(20000 * sizeof *records);
+    unsigned refused = 0;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        struct message_ring *ring = new_ring();
+        struct source *source = source_of(ring);
+        pid_t child = exec_play_put(ring, seed % 8);
+        uint64_t state = seed;
+        unsigned timeouts = 0;
+        int result;
+        do {
+            struct batch batch = {.records = records, .capacity = 20000};
+            struct bt_error error = {.code = 0};
+            const uint64_t bits = random_next(&state);
+            result = source_next(source, &batch, 5, &error);
+            CU_ASSERT(result == 1 || result == 0 || error.message[0]);
+            timeouts += result == BT_TIMEOUT;
+            refused += result == BT_DEVICE;
+            uint32_t *to = (uint32_t *)(void *)ring + bits % (message_ring_bytes() / 4);
+            if (seed % 4 == 0) /* the positions, and what the two wait for */
+                to = (uint32_t *)(void *)ring + bits % 80;
+            *to = (uint32_t)(bits >> 32 & (seed % 3 ? UINT32_MAX : 0xffff));
+        } while ((result == 1 || result == BT_TIMEOUT) && timeouts < 20);
+        source_close(source);
+        kill(child, SIGKILL);
+        end_of(child);
+        free_ring(ring);
+    }
+    CU_ASSERT_TRUE(refused > 0);
+    free(records);
+}
+
 /* A description whose numbers are not valid is refused. */
 static void test_unsound(void)
 {
@@ -413,5 +448,6 @@ static const struct test_case cases[] = {{"all records come, in order", test_all
                                          {"entries are expanded", test_entries},
                                          {"instructions are counted", test_settled},
                                          {"a damaged description", test_unsound},
+                                         {"an overwritten ring", test_overwritten},
                                          {NULL, NULL}};
 TEST_SUITE(exec_source, cases)

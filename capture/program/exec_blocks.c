@@ -127,18 +127,28 @@ static bool is_sound_record(const struct record *record)
     return record->processor == 0 && !(record->attribute & (ATTRIBUTE_EVENT | ATTRIBUTE_PART));
 }
 
+/* Marks a record. False: there is none with this number, or it was marked before. */
+static bool mark(bool *marks, unsigned number, unsigned count)
+{
+    if (number >= count || marks[number])
+        return false;
+    return marks[number] = true;
+}
+
 /* Whether all numbers within the block's lists are valid. */
 static bool is_sound(const struct block *block)
 {
+    bool patched[TRACE_EXPAND_RECORDS_MIN] = {false},
+         through_fs[TRACE_EXPAND_RECORDS_MIN] = {false};
     bool sound = block->slots > 0 && block->slots <= CODE_CACHE_SLOTS &&
                  block->record_count <= TRACE_EXPAND_RECORDS_MIN;
     for (unsigned i = 0; i < block->record_count && sound; i++)
         sound = is_sound_record(&block->records[i]);
-    for (unsigned i = 0; i < block->patch_count; i++)
-        sound &= block->patches[i].record < block->record_count && block->patches[i].slot > 0 &&
-                 block->patches[i].slot < block->slots;
-    for (unsigned i = 0; i < block->through_fs_count; i++)
-        sound &= block->through_fs[i] < block->record_count;
+    for (unsigned i = 0; i < block->patch_count && sound; i++)
+        sound = mark(patched, block->patches[i].record, block->record_count) &&
+                block->patches[i].slot > 0 && block->patches[i].slot < block->slots;
+    for (unsigned i = 0; i < block->through_fs_count && sound; i++)
+        sound = mark(through_fs, block->through_fs[i], block->record_count);
     for (unsigned i = 0; i < block->special_count; i++)
         sound &= is_sound_special(block, i);
     return sound;

@@ -17,18 +17,22 @@ seconds() {
     done | sort -n | head -n 1
 }
 
+# compare NAME COMMAND...: both engines
 compare() {
-    local native captured records
+    local native captured records bytes engine
     native=$(seconds "${@:2}")
-    captured=$(seconds bustap exec -q --append -o run/x "${@:2}")
-    rm -rf run
-    bustap exec -q -o run/x --summary summary "${@:2}" >/dev/null 2>&1
-    records=$(sed 's/.*"records":\([0-9]*\).*/\1/' summary)
-    rm -rf run
-    awk -v name="$1" -v native="$native" -v captured="$captured" -v records="$records" 'BEGIN {
-        split(native, n); split(captured, c)
-        printf "  %-10s native %.3f s; captured %.2f s, %.0f times; processor time %.2f s, %.0f times; %.1f ns a record of %.0f million\n",
-            name, n[1], c[1], c[1] / n[1], c[2], c[2] / n[2], c[2] / records * 1e9, records / 1e6 }'
+    for engine in programs blocks; do
+        captured=$(seconds bustap exec -q --append --engine $engine -o run/x "${@:2}")
+        rm -rf run
+        bustap exec -q --engine $engine -o run/x --summary summary "${@:2}" >/dev/null 2>&1
+        records=$(sed 's/.*"records":\([0-9]*\).*/\1/' summary)
+        bytes=$(cat run/x* | wc -c)
+        rm -rf run
+        awk -v name="$1, $engine" -v native="$native" -v captured="$captured" -v records="$records" -v bytes="$bytes" 'BEGIN {
+            split(native, n); split(captured, c)
+            printf "  %-18s native %.3f s; captured %.2f s, %.0f times; processor time %.2f s, %.0f times; %.1f ns and %.3f bytes a record of %.0f million\n",
+                name, n[1], c[1], c[1] / n[1], c[2], c[2] / n[2], c[2] / records * 1e9, bytes / records, records / 1e6 }'
+    done
 }
 
 echo "exec_files: references of programs, compressed, in files"

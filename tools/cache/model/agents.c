@@ -1,13 +1,13 @@
 #include "tools/cache/model/agents_internal.h"
 
 #include "tools/cache/model/plain_internal.h"
+#include "tools/cache/model/requests_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define MATCH_WORDS 64u /* one for each bit of a match */
-#define JOINT_WORDS 16u /* a joint set is a multiple: lines of the processor */
-#define JOINT_ALIGN (JOINT_WORDS * sizeof(uint32_t))
+#define MATCH_WORDS AGENTS_MATCH
+#define JOINT_ALIGN (AGENTS_WORDS * sizeof(uint32_t))
 
 int agents_join(struct hierarchy *hierarchy)
 {
@@ -16,7 +16,7 @@ int agents_join(struct hierarchy *hierarchy)
     size_t words = 0;
     for (unsigned i = 0; i < hierarchy->agent_count; i++)
         words += hierarchy->agents[i]->lines.ways;
-    words = (words + JOINT_WORDS - 1) / JOINT_WORDS * JOINT_WORDS;
+    words = (words + AGENTS_WORDS - 1) / AGENTS_WORDS * AGENTS_WORDS;
     uint32_t *entries = aligned_alloc(JOINT_ALIGN, sets * words * sizeof *entries);
     uint16_t *word_agent = calloc(words, sizeof *word_agent);
     if (!entries || !word_agent) {
@@ -65,16 +65,9 @@ struct agent_reference {
     bool whole; /* a write that covers the line */
 };
 
-/* The words of a joint set, from a multiple of MATCH_WORDS on, that hold the line. */
-NARROW_INLINE uint64_t match(const struct agent_reference *reference, size_t from)
+static uint64_t match(const struct agent_reference *reference, size_t from)
 {
-    const size_t words = reference->hierarchy->joint.words;
-    const size_t end = words - from < MATCH_WORDS ? words : from + MATCH_WORDS;
-    uint64_t found = 0;
-    for (size_t i = from; i < end; i += JOINT_WORDS)
-        found |= narrow_match(reference->joint + i, JOINT_WORDS, reference->line | NARROW_VALID)
-                 << (i - from);
-    return found;
+    return agents_match(reference->joint, reference->hierarchy->joint.words, from, reference->line);
 }
 
 /* Whether an agent holds the line beyond the first words. */
@@ -135,14 +128,6 @@ void agents_count_events(struct hierarchy *hierarchy)
     events->count = 0;
 }
 
-static void write_back(const struct agent_reference *reference, struct cache *other)
-{
-    other->counters.write_backs++;
-    other->counters.write_back_bytes += other->settings->line;
-    cache_refer_plain(reference->hierarchy, other->below, reference->line, other->settings->line,
-                      REFERENCE_WRITE);
-}
-
 static void supply(const struct agent_reference *reference, struct cache *other,
                    enum line_state state)
 {
@@ -166,7 +151,7 @@ static void share_with_sibling(const struct agent_reference *reference, struct c
     const enum line_state state = state_of(*entry) == LINE_MODIFIED ? alone : LINE_OWNED;
     *entry = reference->line | ENTRY_VALID | (uint32_t)state << ENTRY_STATE_SHIFT;
     if (dirty)
-        write_back(reference, sibling);
+        requests_write_back(sibling, reference->line);
 }
 
 /* An agent of another processor has the line. supplied: one before has supplied it. Returns whether
@@ -186,7 +171,7 @@ static bool share(const struct agent_reference *reference, struct cache *other, 
     if (is_owner(state) && dirty && !stays) {
         other->counters.snoop_write_backs++;
         log_event(reference, LINE_WRITE_BACK);
-        write_back(reference, other);
+        requests_write_back(other, reference->line);
     }
     return supplies;
 }
@@ -251,6 +236,30 @@ __attribute__((noinline)) static bool take_from_others(const struct agent_refere
     return supplied;
 }
 
+/* Counts a miss whose line another agent supplies. replaced: the entry that it takes the place of.
+ */
+static void miss_supplied(struct cache *agent, enum reference_kind kind, uint32_t replaced)
+{
+    agent->counters.references[kind]++;
+    agent->counters.misses[kind]++;
+    agent->counters.line_misses[kind]++;
+    if (replaced & ENTRY_DIRTY)
+        requests_write_back(agent, replaced & ~NARROW_FLAGS);
+}
+
+/* Counts any other miss, and queues its requests. */
+static void miss_below(const struct agent_reference *reference, uint32_t replaced)
+{
+    struct cache *agent = reference->agent;
+    struct request_queue *queue = &reference->hierarchy->queues[1];
+    const bool dirty = (replaced & ENTRY_DIRTY) != 0;
+    agent->moves[(reference->kind + reference->whole) * MOVE_PLACES + MOVE_MISS + dirty]++;
+    queue->count =
+        request_below(queue->requests, queue->count, agent, reference->line,
+                      reference->kind == REFERENCE_FETCH ? REFERENCE_FETCH : REFERENCE_READ,
+                      !reference->whole, replaced, dirty);
+}
+
 /* A miss in the agent. elsewhere: other agents hold the line. */
 NARROW_INLINE void miss(const struct agent_reference *reference, uint32_t *set, uint64_t copies,
                         bool elsewhere)
@@ -265,18 +274,20 @@ NARROW_INLINE void miss(const struct agent_reference *reference, uint32_t *set, 
     bool supplied = false;
     if (agent->optimum)
         refer_optimum(agent, reference->line, kind);
-    agent->counters.references[kind]++;
     if (elsewhere) {
-        const struct agent_reference copy = *reference; /* the original stays in registers */
-        supplied = copy.owns ? take_from_others(&copy, copies, !copy.whole)
-                             : read_from_others(&copy, copies, &state);
+        supplied = reference->owns ? take_from_others(reference, copies, !reference->whole)
+                                   : read_from_others(reference, copies, &state);
     }
     const uint32_t replaced = set[ways - 1];
     narrow_raise(set, ways, ways - 1,
                  reference->line | ENTRY_VALID | (uint32_t)state << ENTRY_STATE_SHIFT |
                      (reference->owns ? ENTRY_DIRTY : 0));
-    plain_miss(agent, reference->line, kind, !supplied && !reference->whole,
-               replaced & ~NARROW_FLAGS, replaced & ENTRY_DIRTY);
+    if (agent->optimum)
+        cache_sample_miss(agent, reference->line, kind);
+    if (supplied)
+        miss_supplied(agent, kind, replaced);
+    else
+        miss_below(reference, replaced);
 }
 
 /* A write, or MEMREADINV, hits a line that the agent does not own alone. */
@@ -297,41 +308,35 @@ __attribute__((noinline)) static void upgrade(const struct agent_reference *refe
                  reference->line | ENTRY_VALID | ENTRY_MODIFIED | ENTRY_DIRTY);
 }
 
-bool agents_refer(struct cache *agent, uint32_t *set, const struct record *record,
-                  enum reference_kind kind, bool owns)
+bool agents_refer(struct cache *agent, uint32_t *set, const struct agents_found *found,
+                  uint32_t line, unsigned what, bool owns)
 {
     struct hierarchy *hierarchy = agent->hierarchy;
-    const uint32_t ways = agent->lines.ways;
+    const bool whole = what == MOVE_WHOLE;
     const struct agent_reference reference = {.hierarchy = hierarchy,
                                               .agent = agent,
                                               .joint = set - agent->joint_offset,
-                                              .line = cache_line_address(agent, record->address),
-                                              .kind = kind,
+                                              .line = line,
+                                              .kind = whole ? REFERENCE_WRITE
+                                                            : (enum reference_kind)what,
                                               .owns = owns,
-                                              .whole = kind == REFERENCE_WRITE &&
-                                                       record->size == agent->settings->line};
-    const uint64_t copies = match(&reference, 0);
-    const bool first = agent->joint_offset + ways <= MATCH_WORDS;
-    const uint64_t found = first ? copies >> agent->joint_offset & (~0ull >> (MATCH_WORDS - ways))
-                                 : narrow_match(set, ways, reference.line | NARROW_VALID);
-    if (found) {
-        const uint32_t way = (uint32_t)__builtin_ctzll(found);
-        if (!owns || (set[way] & ENTRY_STATE) == ENTRY_MODIFIED) {
-            if (agent->optimum)
-                refer_optimum(agent, reference.line, kind);
-            narrow_raise(set, ways, way, set[way] | (owns ? ENTRY_DIRTY : 0));
-            agent->counters.references[kind]++;
-            return true;
-        }
-        if (hierarchy->accesses)
-            return false;
-        const struct agent_reference copy = reference; /* the original stays in registers */
-        upgrade(&copy, copies, way);
+                                              .whole = whole};
+    const bool many = hierarchy->joint.words > MATCH_WORDS;
+    const uint64_t copies = many ? match(&reference, 0) : found->copies;
+    const uint32_t way = (uint32_t)__builtin_ctzll(found->own | 1ull << 63);
+    if (found->own && (!owns || (set[way] & ENTRY_STATE) == ENTRY_MODIFIED)) {
+        if (agent->optimum)
+            refer_optimum(agent, line, reference.kind);
+        narrow_raise(set, agent->lines.ways, way, set[way] | (owns ? ENTRY_DIRTY : 0));
+        agent->counters.references[reference.kind]++;
         return true;
     }
-    const bool elsewhere = copies || is_elsewhere(&reference);
-    if (elsewhere && hierarchy->accesses)
+    const bool elsewhere = many ? copies || is_elsewhere(&reference) : found->elsewhere;
+    if (hierarchy->accesses && (found->own || elsewhere))
         return false;
-    miss(&reference, set, copies, elsewhere);
+    if (found->own)
+        upgrade(&reference, copies, way);
+    else
+        miss(&reference, set, copies, elsewhere);
     return true;
 }

@@ -1,7 +1,7 @@
 /* Fast path: hits in level 1, and hierarchies of plain caches only. It counts what references.c
  * counts; all other cases go there. */
 #include "formats/base/power.h"
-#include "tools/cache/model/agents_internal.h"
+#include "tools/cache/model/narrow_internal.h"
 #include "tools/cache/model/plain_internal.h"
 
 static unsigned side_count(const struct cache_level *level)
@@ -129,106 +129,6 @@ static inline bool quick_hit(struct cache *cache, uint32_t address, enum referen
     return true;
 }
 
-/* What a record of the first four types is, and which flags the entry of its line has for a hit
- * that needs nothing else. */
-struct quick_type {
-    uint16_t kind, owns;
-    uint32_t flags; /* that a hit sets */
-    uint32_t mask, required;
-};
-
-static void quick_types(const struct hierarchy *hierarchy, struct quick_type types[4])
-{
-    const bool coherent = hierarchy->settings.coherence != CACHE_INCOHERENT;
-    for (uint8_t type = 0; type < 4; type++) {
-        struct quick_type *quick = &types[type];
-        quick->kind = reference_kind_of(type);
-        quick->owns = quick->kind == REFERENCE_WRITE ||
-                      (type == REQUEST_MEMREADINV && hierarchy->readinv_owns);
-        quick->flags = quick->owns ? ENTRY_DIRTY : 0;
-        quick->mask = coherent && quick->owns ? ENTRY_STATE : 0;
-        quick->required = coherent && quick->owns ? ENTRY_MODIFIED : 0;
-    }
-}
-
-/* Level 1 caches with narrow stores, in a plain hierarchy or as agents. divided: it is a part.
- * all_ways: of all of them; 0: they differ. */
-NARROW_INLINE size_t run_narrow(struct hierarchy *hierarchy, const struct record *records,
-                                size_t count, bool agents, bool divided, uint32_t all_ways)
-{
-    struct quick_type types[4];
-    quick_types(hierarchy, types);
-    size_t i = 0;
-    for (; i < count; i++) {
-        const struct record *record = &records[i];
-        const uint32_t address = record->address;
-        if (record->type >= 4)
-            break;
-        const struct quick_type *type = &types[record->type];
-        struct cache *cache =
-            hierarchy->processors[record->processor].first[record->type != REQUEST_FETCH];
-        if (!cache)
-            break;
-        const uint32_t line = cache->settings->line;
-        const uint32_t offset = address & (line - 1);
-        if (offset + record->size > line)
-            break;
-        if (divided && !hierarchy_is_mine(hierarchy, address))
-            continue;
-        const uint32_t ways = all_ways ? all_ways : cache->lines.ways;
-        const uint32_t tag = (address - offset) | NARROW_VALID;
-        uint32_t *set = narrow_set(cache, address);
-        const uint64_t found = narrow_match(set, ways, tag);
-        const uint32_t way = (uint32_t)__builtin_ctzll(found | 1ull << (ways - 1));
-        const uint32_t entry = set[way];
-        if (found == 0 || (agents && (entry & type->mask) != type->required)) {
-            const bool whole = type->kind == REFERENCE_WRITE && record->size == line;
-            if (!agents)
-                plain_first_miss(cache, set, address, type->kind, whole);
-            else if (!agents_refer(cache, set, record, (enum reference_kind)type->kind, type->owns))
-                break;
-            continue;
-        }
-        if (cache->optimum)
-            refer_optimum(cache, address, (enum reference_kind)type->kind);
-        narrow_raise(set, ways, way, entry | type->flags);
-        cache->counters.references[type->kind]++;
-    }
-    return i;
-}
-
-/* A function of its own for each case that is frequent. */
-NARROW_INLINE size_t run_ways(struct hierarchy *hierarchy, const struct record *records,
-                              size_t count, bool agents, bool divided)
-{
-    const struct cache_level *first = &hierarchy->settings.levels[0];
-    const uint32_t ways = first->sides[0].ways;
-    if (ways != first->sides[1].ways)
-        return run_narrow(hierarchy, records, count, agents, divided, 0);
-    switch (ways) {
-    case 1:
-        return run_narrow(hierarchy, records, count, agents, divided, 1);
-    case 4:
-        return run_narrow(hierarchy, records, count, agents, divided, 4);
-    case 8:
-        return run_narrow(hierarchy, records, count, agents, divided, 8);
-    default:
-        return run_narrow(hierarchy, records, count, agents, divided, 0);
-    }
-}
-
-static size_t run_agents(struct hierarchy *hierarchy, const struct record *records, size_t count)
-{
-    return hierarchy->parts > 1 ? run_ways(hierarchy, records, count, true, true)
-                                : run_ways(hierarchy, records, count, true, false);
-}
-
-static size_t run_plain(struct hierarchy *hierarchy, const struct record *records, size_t count)
-{
-    return hierarchy->parts > 1 ? run_ways(hierarchy, records, count, false, true)
-                                : run_ways(hierarchy, records, count, false, false);
-}
-
 static inline size_t run(struct hierarchy *hierarchy, const struct record *records, size_t count,
                          enum hierarchy_shape shape)
 {
@@ -270,9 +170,8 @@ size_t hierarchy_put_quickly(struct hierarchy *hierarchy, const struct record *r
     case SHAPE_PLAIN:
         return run(hierarchy, records, count, SHAPE_PLAIN);
     case SHAPE_AGENTS:
-        return run_agents(hierarchy, records, count);
     case SHAPE_NARROW:
-        return run_plain(hierarchy, records, count);
+        return narrow_put(hierarchy, records, count);
     default:
         return 0;
     }

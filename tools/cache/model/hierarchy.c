@@ -3,6 +3,7 @@
 #include "formats/base/power.h"
 #include "tools/cache/model/agents_internal.h"
 #include "tools/cache/model/optimum.h"
+#include "tools/cache/model/requests_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -152,6 +153,9 @@ static struct cache *cache_at(struct hierarchy *hierarchy, unsigned level, unsig
         return NULL;
     hierarchy->caches[level][processor][side] = cache;
     cache->below = below;
+    cache->made_before = hierarchy->last_made;
+    hierarchy->last_made = cache;
+    requests_prepare(cache);
     if (below) {
         struct cache **last = &below->above;
         while (*last)
@@ -352,6 +356,11 @@ void hierarchy_count_records(struct hierarchy *hierarchy, uint64_t count)
     hierarchy->counters.records += hierarchy->part == 0 ? count : 0;
 }
 
+void hierarchy_drop(struct hierarchy *hierarchy, const struct record *record)
+{
+    hierarchy->counters.dropped[request_type_ordinal(record->type)] += hierarchy->part == 0;
+}
+
 int hierarchy_put(struct hierarchy *hierarchy, const struct record *records, size_t count,
                   struct bt_error *error)
 {
@@ -365,9 +374,10 @@ int hierarchy_put(struct hierarchy *hierarchy, const struct record *records, siz
         const struct record *record = &records[i];
         enum reference_kind kind = reference_kind_of(record->type);
         if (kind == REFERENCE_NONE) {
-            hierarchy->counters.dropped[request_type_ordinal(record->type)] += hierarchy->part == 0;
+            hierarchy_drop(hierarchy, record);
             continue;
         }
+        requests_finish(hierarchy);
         if (!hierarchy->occurs[record->processor]) {
             int result = meet_processor(hierarchy, record->processor, error);
             if (result < 0)
@@ -375,6 +385,8 @@ int hierarchy_put(struct hierarchy *hierarchy, const struct record *records, siz
         }
         refer(hierarchy, record, kind);
     }
+    requests_finish(hierarchy);
+    requests_count(hierarchy);
     hierarchy_count_records(hierarchy, count);
     agents_count_events(hierarchy);
     return out_of_memory(hierarchy, error);

@@ -26,6 +26,13 @@ struct cache_reference {
     uint32_t cause_bytes;
 };
 
+/* What references of level 1, or requests, do to narrow caches: references and requests of a kind
+ * (MOVE_KINDS), times MOVE_PLACES, plus MOVE_HIT, MOVE_MISS or MOVE_MISS_DIRTY. They become
+ * counters in requests_count. */
+enum { MOVE_HIT, MOVE_MISS, MOVE_MISS_DIRTY /* replaces a dirty line */, MOVE_PLACES = 4 };
+#define MOVE_WHOLE REFERENCE_KINDS /* a write of a whole line, which needs no fill */
+#define MOVE_KINDS (REFERENCE_KINDS + 1u)
+
 struct cache {
     struct hierarchy *hierarchy;
     const struct cache_settings *settings;
@@ -48,6 +55,10 @@ struct cache {
     struct prefetcher *prefetcher; /* NULL: none */
     struct optimum *optimum;       /* NULL: not wanted */
     struct cache_counters counters;
+    uint64_t moves[MOVE_KINDS * MOVE_PLACES];
+    uint32_t fill_request,
+        write_request;         /* the lower halves of its requests (requests_internal.h) */
+    struct cache *made_before; /* the cache of the hierarchy that was made before this one */
 };
 
 /* The level 1 caches of a processor, and its agent for data. */
@@ -76,6 +87,14 @@ struct line_events {
     uint32_t events[LINE_EVENTS];
 };
 
+/* Requests to a level that are not yet made: requests_internal.h. */
+#define REQUESTS_MAX 2048u
+
+struct request_queue {
+    unsigned count;
+    uint64_t requests[REQUESTS_MAX];
+};
+
 /* References that the fast path takes (fast.c). */
 enum hierarchy_shape { SHAPE_ANY, SHAPE_QUICK_HITS, SHAPE_AGENTS, SHAPE_PLAIN, SHAPE_NARROW };
 
@@ -88,20 +107,22 @@ struct hierarchy {
     unsigned agent_level;
     struct cache *agents[CACHE_PROCESSORS * CACHE_SIDES];
     unsigned agent_count;
-    struct joint_sets joint;            /* with SHAPE_AGENTS */
-    struct line_events events;          /* the same */
-    struct reference_origin origin;     /* of the references that are simulated now */
-    const struct cache *writer;         /* agent of the processor that writes now, or NULL */
-    uint32_t written;                   /* address of the line that it writes */
-    bool writes_whole;                  /* the write covers the line of the agent */
-    bool reads_to_own;                  /* it is a read that takes ownership */
-    bool readinv_owns;                  /* with coherence, MEMREADINV takes ownership */
-    unsigned processor_count;           /* that occur */
-    struct line_values lines;           /* values are struct cache_line_counters */
-    struct line_accesses *accesses;     /* NULL: not wanted */
-    struct cache_line_counters no_line; /* counts lines for which memory is exhausted */
-    bool no_memory;                     /* an allocation failed: counters are wrong */
-    uint32_t class_mask;                /* address bits that select this part's classes of sets */
+    struct joint_sets joint;                   /* with SHAPE_AGENTS */
+    struct line_events events;                 /* the same */
+    struct request_queue queues[CACHE_LEVELS]; /* to each level but the first */
+    struct cache *last_made;                   /* of all caches, or NULL */
+    struct reference_origin origin;            /* of the references that are simulated now */
+    const struct cache *writer;                /* agent of the processor that writes now, or NULL */
+    uint32_t written;                          /* address of the line that it writes */
+    bool writes_whole;                         /* the write covers the line of the agent */
+    bool reads_to_own;                         /* it is a read that takes ownership */
+    bool readinv_owns;                         /* with coherence, MEMREADINV takes ownership */
+    unsigned processor_count;                  /* that occur */
+    struct line_values lines;                  /* values are struct cache_line_counters */
+    struct line_accesses *accesses;            /* NULL: not wanted */
+    struct cache_line_counters no_line;        /* counts lines for which memory is exhausted */
+    bool no_memory;                            /* an allocation failed: counters are wrong */
+    uint32_t class_mask; /* address bits that select this part's classes of sets */
     unsigned class_shift;
     unsigned part, parts;
     struct hierarchy_counters counters;
@@ -280,6 +301,9 @@ unsigned hierarchy_agent_level(const struct hierarchy_settings *settings);
 /* Makes a cache of that level an agent; agents are in ascending order of processors. 0, or -1
  * without memory. */
 int hierarchy_add_agent(struct hierarchy *hierarchy, struct cache *cache);
+
+/* Counts a record that is no reference to memory. */
+void hierarchy_drop(struct hierarchy *hierarchy, const struct record *record);
 
 /* Counters of a line; hierarchy->no_line if memory is exhausted. */
 struct cache_line_counters *hierarchy_line(struct hierarchy *hierarchy, uint32_t address);

@@ -70,20 +70,6 @@ void plain_refer_narrow(struct cache *cache, uint32_t address, enum reference_ki
         plain_miss(cache, address, kind, !whole, last & ~NARROW_FLAGS, last & ENTRY_DIRTY);
 }
 
-void plain_first_miss(struct cache *cache, uint32_t *set, uint32_t address, unsigned kind,
-                      bool whole)
-{
-    const uint32_t last = cache->lines.ways - 1;
-    const uint32_t replaced = set[last];
-    if (cache->optimum)
-        refer_optimum(cache, address, (enum reference_kind)kind);
-    cache->counters.references[kind]++;
-    narrow_raise(set, cache->lines.ways, last,
-                 narrow_tag_of(cache, address) | (kind == REFERENCE_WRITE ? ENTRY_DIRTY : 0));
-    plain_miss(cache, address, (enum reference_kind)kind, !whole, replaced & ~NARROW_FLAGS,
-               replaced & ENTRY_DIRTY);
-}
-
 void cache_refer_plain(struct hierarchy *hierarchy, struct cache *cache, uint32_t address,
                        uint32_t bytes, enum reference_kind kind)
 {

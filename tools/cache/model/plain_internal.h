@@ -48,10 +48,6 @@ void plain_refer_wide(struct cache *cache, uint32_t address, enum reference_kind
 void plain_refer_narrow(struct cache *cache, uint32_t address, enum reference_kind kind,
                         bool whole);
 
-/* A reference to a plain narrow cache that misses. set: of the address. */
-void plain_first_miss(struct cache *cache, uint32_t *set, uint32_t address, unsigned kind,
-                      bool whole);
-
 /* A miss of a plain cache, and its requests to the next level. filled: the line comes from there.
  * The replaced line is written back if it is dirty. */
 void plain_miss(struct cache *cache, uint32_t address, enum reference_kind kind, bool filled,

@@ -1,5 +1,7 @@
-/* Coherent level 1 caches whose sets are joined (tools/cache/model/agents_internal.h), against the
- * slow simulator: every protocol, few and many processors, in one word of a match and in several.
+/* Narrow level 1 caches (tools/cache/model/narrow_internal.h), coherent ones whose sets are joined
+ * (agents_internal.h) and others, and queued requests to the levels below (requests_internal.h),
+ * against the slow simulator: every protocol, few and many processors, in one word of a match and
+ * in several.
  */
 #include "tests/suites.h"
 #include "tests/support/cache_compare.h"
@@ -7,6 +9,7 @@
 #include "tests/support/random_hierarchy.h"
 
 #define RECORDS_MAX 300u
+#define LONG        6000u /* more than all queues hold */
 
 static struct cache_settings some_cache(uint64_t *state, uint32_t line, uint32_t sets)
 {
@@ -55,6 +58,63 @@ static bool try_one(uint64_t seed, unsigned processors)
     return compare.same || cache_agree(&settings, records, count, seed);
 }
 
+/* Records of a processor follow each other, and many go to the line of the record before. */
+static void make_turns(uint64_t *state, struct record *records, size_t count, unsigned processors)
+{
+    uint8_t processor = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (random_one_in(state, 8))
+            processor = (uint8_t)random_below(state, processors);
+        records[i].processor = processor;
+        if (i > 0 && random_one_in(state, 2))
+            records[i].address = records[i - 1].address;
+    }
+}
+
+/* Plain levels below, shared or not, unified or not. */
+static void some_levels(uint64_t *state, struct hierarchy_settings *settings)
+{
+    const bool coherent = settings->coherence != CACHE_INCOHERENT || settings->automatic_coherence;
+    settings->level_count = 1 + (unsigned)random_below(state, CACHE_LEVELS);
+    for (unsigned number = 1; number < settings->level_count; number++) {
+        struct cache_level *level = &settings->levels[number];
+        const struct cache_settings *above = settings->levels[number - 1].sides;
+        const uint32_t line = above->line << random_one_in(state, 4);
+        level->shared = coherent || settings->levels[number - 1].shared || random_one_in(state, 2);
+        level->split = settings->levels[number - 1].split && random_one_in(state, 2);
+        for (unsigned side = 0; side < CACHE_SIDES; side++)
+            level->sides[side] = some_cache(state, line, 2u << number);
+    }
+}
+
+/* Long runs with turns; hierarchies that are coherent, and those that are not. */
+static void test_turns(void)
+{
+    static struct record records[LONG];
+    unsigned failed = 0, tried = 0;
+    for (uint64_t seed = 20000; seed < 20120 && failed < 3; seed++) {
+        struct hierarchy_settings settings;
+        struct cache_compare compare;
+        uint64_t state = random_seed(seed);
+        some_agents(&state, &settings);
+        if (random_one_in(&state, 3)) {
+            settings.coherence = CACHE_INCOHERENT;
+            settings.accesses = settings.automatic_coherence = false;
+        }
+        some_levels(&state, &settings);
+        if (hierarchy_check(&settings, NULL) < 0)
+            continue;
+        const size_t count = random_one_in(&state, 4) ? LONG : RECORDS_MAX;
+        random_references(&state, &settings, records, count);
+        make_turns(&state, records, count, 1 + (unsigned)(seed % 5));
+        cache_compare(&compare, &settings, records, count, false);
+        tried++;
+        failed += !compare.same && !cache_agree(&settings, records, count, seed);
+    }
+    CU_ASSERT_EQUAL(failed, 0);
+    CU_ASSERT(tried > 60);
+}
+
 static void test_few(void)
 {
     unsigned failed = 0;
@@ -72,6 +132,8 @@ static void test_many(void)
     CU_ASSERT_EQUAL(failed, 0);
 }
 
-static const struct test_case cases[] = {
-    {"a few processors", test_few}, {"many processors", test_many}, {NULL, NULL}};
+static const struct test_case cases[] = {{"a few processors", test_few},
+                                         {"many processors", test_many},
+                                         {"turns of processors", test_turns},
+                                         {NULL, NULL}};
 TEST_SUITE(agents, cases)

@@ -21,7 +21,7 @@ struct convert_settings {
     uint64_t object_size;
     struct foreign_options options;
     bool time_unit_given;
-    bool quiet;
+    bool force, quiet;
     struct record_input_settings input; /* how the input is read */
 };
 
@@ -80,6 +80,8 @@ static const struct option_row convert_options[] = {
     {OPTION_CALL, 0, "modules", "FILE",
      "the same for the programs that bustap exec has listed (default: its list beside IN)",
      offsetof(struct convert_settings, input.modules), module_settings_take_list},
+    {OPTION_FLAG, 0, "force", NULL, "replace an existing OUT",
+     offsetof(struct convert_settings, force), NULL},
     {OPTION_FLAG, 'q', "quiet", NULL, "do not report what OUT cannot hold",
      offsetof(struct convert_settings, quiet), NULL},
     {OPTION_FLAG, 0, "wrap", NULL, "use the low 32 bits of addresses above 4 GiB in IN",
@@ -232,6 +234,8 @@ static int convert(struct conversion *conversion, const struct input_paths *path
     struct bt_error error;
     int result =
         overwrite_check(settings->output, paths->count, paths->paths, "what is converted", &error);
+    if (result == 0)
+        result = overwrite_check_exists(settings->output, settings->force, &error);
     if (result == 0)
         result = record_input_open(&conversion->input, paths->count, (char **)paths->paths, &input,
                                    &error);

@@ -7,23 +7,26 @@
 #include "formats/capture/capture_name.h"
 #include "formats/capture/capture_writer.h"
 #include "formats/record/expression.h"
+#include "tools/common/overwrite.h"
 #include "tools/common/record_print.h"
 #include "tools/input/capture_follow.h"
 #include "tools/input/record_input.h"
 #include "tools/symbols/filter_symbols.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define WAIT_MS 200
 
 struct follow_settings {
-    bool csv, json, raw;
+    bool csv, json, raw, force;
     const char *output;
     struct time_range time;
     uint64_t skip, count;
@@ -38,6 +41,8 @@ static const struct option_row follow_options[] = {
      offsetof(struct follow_settings, raw), NULL},
     {OPTION_FILE, 'o', "output", "OUT", "write a capture file; - is standard output",
      offsetof(struct follow_settings, output), NULL},
+    {OPTION_FLAG, 0, "force", NULL, "replace an existing OUT",
+     offsetof(struct follow_settings, force), NULL},
     RECORD_INPUT_TIME_OPTION(struct follow_settings, time),
     {OPTION_COUNT, 0, "skip", "N", "of that, skip the first N records",
      offsetof(struct follow_settings, skip), NULL},
@@ -78,24 +83,44 @@ static void report(struct follow *follow, const struct bt_error *error)
 
 /* --- a capture file -------------------------------------------------------------------------- */
 
-/* Makes the file of -o, which must not exist. */
+/* Makes the file of -o; with --force in the place of an existing one, which keeps its contents for
+ * those that read it. */
 static int make_file(struct follow *follow, struct bt_error *error)
 {
     const char *path = follow->settings->output;
     follow->file = STDOUT_FILENO;
     if (!path || strcmp(path, "-") == 0)
         return 0;
+    if (follow->settings->force && unlink(path) != 0 && errno != ENOENT)
+        return bt_fail_errno(error, "cannot replace %s", path);
     follow->file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     return follow->file < 0 ? bt_fail_errno(error, "cannot make %s", path) : 0;
 }
 
 /* Reports now that the file cannot be made. It is made with the first record: before, nothing
- * remains of a call that is interrupted. */
+ * remains of a call that is interrupted, and an existing file stays. */
 static int try_file(struct follow *follow, struct bt_error *error)
 {
-    int result = make_file(follow, error);
+    const char *path = follow->settings->output;
+    struct stat there;
+    follow->file = STDOUT_FILENO;
+    if (!path)
+        return 0;
+    int result = overwrite_check_held(path, error);
+    if (result == 0)
+        result = overwrite_check_exists(path, follow->settings->force, error);
+    if (result < 0)
+        return result;
+    if (strcmp(path, "-") != 0 && lstat(path, &there) == 0)
+        return S_ISREG(there.st_mode)
+                   ? 0
+                   : bt_fail(error, BT_IO,
+                             "%s is not a regular file and is not replaced; -o - writes to "
+                             "standard output",
+                             path);
+    result = make_file(follow, error);
     if (result == 0 && follow->file != STDOUT_FILENO) {
-        unlink(follow->settings->output);
+        unlink(path);
         close(follow->file);
         follow->file = STDOUT_FILENO;
     }

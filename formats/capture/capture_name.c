@@ -1,6 +1,8 @@
 #define _DEFAULT_SOURCE /* timegm */
 #include "formats/capture/capture_name.h"
 
+#include "formats/base/suffix.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,20 +25,10 @@ void capture_name_put(char ending[CAPTURE_NAME_ENDING_BYTES], const struct captu
              name->coded ? CODED_SUFFIX : SUFFIX, name->part ? PART_SUFFIX : "");
 }
 
-/* Removes a suffix from the first *size bytes of text. */
-static bool take_suffix(const char *text, size_t *size, const char *suffix)
-{
-    size_t length = strlen(suffix);
-    if (*size < length || memcmp(text + *size - length, suffix, length) != 0)
-        return false;
-    *size -= length;
-    return true;
-}
-
 bool capture_name_asks_coded(const char *path)
 {
     size_t size = strlen(path);
-    return take_suffix(path, &size, CODED_SUFFIX);
+    return suffix_take(path, &size, CODED_SUFFIX, strncmp);
 }
 
 char *capture_name_coded(const char *path)
@@ -45,8 +37,8 @@ char *capture_name_coded(const char *path)
     char *name = malloc(size + sizeof CODED_SUFFIX);
     if (!name)
         return NULL;
-    if (!take_suffix(path, &size, SUFFIX) && !take_suffix(path, &size, ".gz"))
-        (void)take_suffix(path, &size, CODED_SUFFIX);
+    if (!suffix_take(path, &size, SUFFIX, strncmp) && !suffix_take(path, &size, ".gz", strncmp))
+        (void)suffix_take(path, &size, CODED_SUFFIX, strncmp);
     memcpy(name, path, size);
     memcpy(name + size, CODED_SUFFIX, sizeof CODED_SUFFIX);
     return name;
@@ -70,9 +62,9 @@ bool capture_name_get(struct capture_name *name, const char *path)
 {
     char ending[CAPTURE_NAME_ENDING_BYTES];
     size_t size = strlen(path), digits = 0;
-    name->part = take_suffix(path, &size, PART_SUFFIX);
-    name->coded = take_suffix(path, &size, CODED_SUFFIX);
-    if ((!name->coded && !take_suffix(path, &size, SUFFIX)) || size < DATE_BYTES + 3 ||
+    name->part = suffix_take(path, &size, PART_SUFFIX, strncmp);
+    name->coded = suffix_take(path, &size, CODED_SUFFIX, strncmp);
+    if ((!name->coded && !suffix_take(path, &size, SUFFIX, strncmp)) || size < DATE_BYTES + 3 ||
         !get_date(&name->second, path + size - DATE_BYTES))
         return false;
     size -= DATE_BYTES + 1; /* the end of the number */

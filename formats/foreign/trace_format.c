@@ -1,5 +1,6 @@
 #include "formats/foreign/trace_format.h"
 
+#include "formats/base/suffix.h"
 #include "formats/base/suggestion.h"
 #include "formats/capture/trace_reader.h"
 #include "formats/foreign/byu.h"
@@ -95,29 +96,23 @@ const struct trace_format *trace_format_find(const char *name, struct bt_error *
 
 /* --- telling formats --- */
 
-static bool ends_with(const char *text, size_t length, const char *end)
-{
-    size_t end_length = strlen(end);
-    return length >= end_length && strncasecmp(text + length - end_length, end, end_length) == 0;
-}
-
 const struct trace_format *trace_format_of_path(const char *path)
 {
     static const char *const packed[] = {".gz", ".bz2", ".xz", ".zst"};
     size_t length = strlen(path);
     for (size_t i = 0; i < sizeof packed / sizeof *packed; i++)
-        if (ends_with(path, length, packed[i])) {
-            length -= strlen(packed[i]);
+        if (suffix_take(path, &length, packed[i], strncasecmp))
             break;
-        }
     const struct trace_format *found = NULL; /* the longest suffix: .csv ends others, too */
     size_t longest = 0;
     for (size_t i = 0; i < FORMATS; i++)
-        for (const char *const *suffix = formats[i].suffixes; *suffix; suffix++)
-            if (strlen(*suffix) > longest && ends_with(path, length, *suffix)) {
+        for (const char *const *suffix = formats[i].suffixes; *suffix; suffix++) {
+            size_t rest = length;
+            if (suffix_take(path, &rest, *suffix, strncasecmp) && length - rest > longest) {
                 found = &formats[i];
-                longest = strlen(*suffix);
+                longest = length - rest;
             }
+        }
     return found;
 }
 

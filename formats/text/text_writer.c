@@ -3,6 +3,7 @@
 
 #include "formats/base/file_io.h"
 #include "formats/base/new_file.h"
+#include "formats/base/suffix.h"
 
 #include <bzlib.h>
 #include <errno.h>
@@ -38,11 +39,10 @@ struct text_writer {
     char name[];
 };
 
-static bool ends_with(const char *text, const char *end)
+static bool ends_with(const char *path, const char *suffix)
 {
-    size_t size = strlen(text);
-    size_t end_size = strlen(end);
-    return size > end_size && strcasecmp(text + size - end_size, end) == 0;
+    size_t size = strlen(path);
+    return suffix_take(path, &size, suffix, strncasecmp);
 }
 
 static int no_memory(const struct text_writer *writer, struct bt_error *error)

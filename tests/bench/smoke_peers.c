@@ -6,11 +6,13 @@
  *        smoke_peers cache FILE            an LRU cache for each processor: 32 KiB, 4 ways, lines
  * of 32 bytes smoke_peers stack FILE            LRU stack distances of lines of 64 bytes, with a
  * binary indexed tree smoke_peers match EXPR FILE       count the records that match, one at a time
+ *        smoke_peers mesi FILE             coherent caches of four processors
  *        smoke_peers inflate FILE          decompress a gzip file with zlib
  *        smoke_peers lines MILLIONS        lines such as `dcfg expand --csv` prints, with fprintf
  */
 #include "formats/record/expression.h"
 #include "formats/record/reference.h"
+#include "tests/support/plain_mesi.h"
 #include "tests/support/random.h"
 #include "tests/support/records.h"
 #include "tests/support/yardstick.h"
@@ -197,6 +199,25 @@ static int print_lines(const char *millions)
     return 0;
 }
 
+static int simulate_mesi(const char *path)
+{
+    struct plain_mesi_counts counts;
+    FILE *file = fopen(path, "rb");
+    if (!file || fseek(file, 0, SEEK_END) != 0)
+        return 3;
+    const size_t records = (size_t)ftell(file) / sizeof(struct record);
+    struct record *all = malloc(records * sizeof *all + 1);
+    rewind(file);
+    const bool good = all && fread(all, sizeof *all, records, file) == records &&
+                      plain_mesi(all, records, &counts) == 0;
+    if (good)
+        printf("%llu %llu\n", (unsigned long long)counts.first_misses,
+               (unsigned long long)counts.write_backs);
+    free(all);
+    fclose(file);
+    return good ? 0 : 3;
+}
+
 int main(int count, char **arguments)
 {
     const char *what = count > 2 ? arguments[1] : "";
@@ -214,6 +235,8 @@ int main(int count, char **arguments)
         return measure_distances(arguments[2]);
     if (strcmp(what, "match") == 0 && count > 3)
         return match_file(arguments[2], arguments[3]);
+    if (strcmp(what, "mesi") == 0)
+        return simulate_mesi(arguments[2]);
     if (strcmp(what, "inflate") == 0)
         return inflate_file(arguments[2]);
     if (strcmp(what, "lines") == 0)

@@ -113,6 +113,20 @@ status=0
 bustap follow -o no/folder.byu.gz run/not_yet 2>err || status=$?
 [ "$status" -eq 3 ] && grep -q 'cannot make no/folder.byu.gz: No such file' err || { cat err; exit 1; }
 
+# an existing file stays, unless --force is given; then until the first record, and in other hands
+echo precious >kept.byu.gz
+status=0
+bustap follow -o kept.byu.gz run/empty 2>err || status=$?
+[ "$status" -eq 3 ] && grep -qx 'bustap: kept.byu.gz exists already; --force replaces it' err || { cat err; exit 1; }
+[ "$(cat kept.byu.gz)" = precious ] && ln kept.byu.gz held
+bustap follow --force -o kept.byu.gz run/empty
+bustap verify kept.byu.gz >verdict || { cat verdict; exit 1; }
+[ "$(cat held)" = precious ]
+mkdir folder.byu.gz
+status=0
+bustap follow --force -o folder.byu.gz run/empty 2>err || status=$?
+[ "$status" -eq 3 ] && grep -q 'folder.byu.gz is not a regular file and is not replaced' err || { cat err; exit 1; }
+
 # a reader that closes early ends it, also while nothing is written
 bustap capture -q --board virtual:smp=1 -o run/endless &
 capture=$!

@@ -9,9 +9,9 @@ checked=0
 # --- NumPy: bytes, names of fields, count ---
 if [ -x /usr/bin/python3 ] && /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
     checked=$((checked + 1))
-    bustap convert trace.byu -o trace.npy
-    bustap convert trace.byu --to npy -o - | cmp - trace.npy
-    bustap convert trace.byu -o trace.npy.gz
+    bustap convert --force trace.byu -o trace.npy
+    bustap convert --force trace.byu --to npy -o - | cmp - trace.npy
+    bustap convert --force trace.byu -o trace.npy.gz
     gzip -dc trace.npy.gz | cmp - trace.npy
     cat >check.py <<'END'
 import numpy
@@ -30,11 +30,11 @@ numpy.save('plain.npy', numpy.arange(10))
 numpy.save('big.npy', numpy.zeros(9, dtype=[('address', '>u4'), ('type', 'u1')]))
 END
     /usr/bin/python3 check.py
-    bustap convert wide.npy -o again.byu
+    bustap convert --force wide.npy -o again.byu
     cmp again.byu trace.byu
     for bad in plain.npy big.npy; do
         status=0
-        bustap convert $bad -o bad.byu 2>why || status=$?
+        bustap convert --force $bad -o bad.byu 2>why || status=$?
         [ $status = 1 ]
         grep -Eq "$bad: offset 0: its (elements have no fields|address is not a little-endian)" why
     done
@@ -44,7 +44,7 @@ fi
 if command -v protoc >/dev/null && command -v perl >/dev/null; then
     checked=$((checked + 1))
     make_trace 3 >short.byu
-    bustap convert short.byu -o short.gem5 2>/dev/null
+    bustap convert --force short.byu -o short.gem5 2>/dev/null
     cat >split.pl <<'END'
 open my $file, '<:raw', 'short.gem5' or die;
 local $/;
@@ -86,9 +86,9 @@ fi
 if command -v valgrind >/dev/null; then
     checked=$((checked + 1))
     valgrind --tool=lackey --trace-mem=yes --log-file=true.lackey /bin/true
-    bustap convert --wrap true.lackey -o true.byu 2>err
+    bustap convert --force --wrap true.lackey -o true.byu 2>err
     grep -q "true.lackey: valgrind's own lines left out: " err
-    bustap convert true.byu --to lackey -o again.lackey 2>/dev/null
+    bustap convert --force true.byu --to lackey -o again.lackey 2>/dev/null
     # a modification becomes a load and a store; addresses keep 32 bits, with leading zeros
     awk '/^==/ { next }
         {

@@ -61,12 +61,27 @@ int overwrite_check(const char *output, int count, char *const *inputs, const ch
     return overwrite_check_held(output, error);
 }
 
+static int fail_exists(const char *output, struct bt_error *error)
+{
+    return bt_fail(error, BT_IO, "%s exists already; --force replaces it", output);
+}
+
+int overwrite_check_exists(const char *output, bool force, struct bt_error *error)
+{
+    struct stat there;
+    if (force || strcmp(output, "-") == 0 || lstat(output, &there) != 0)
+        return 0;
+    /* a link to nothing has the name, too */
+    const bool in_the_way = stat(output, &there) != 0 || S_ISREG(there.st_mode);
+    return in_the_way ? fail_exists(output, error) : 0;
+}
+
 struct new_file *overwrite_begin(const char *output, bool force, struct bt_error *error)
 {
     struct stat there;
     bool taken = lstat(output, &there) == 0;
     if (taken && !force) {
-        bt_fail(error, BT_IO, "%s exists already; --force replaces it", output);
+        fail_exists(output, error);
         return NULL;
     }
     if (taken && (stat(output, &there) != 0 || !S_ISREG(there.st_mode))) {

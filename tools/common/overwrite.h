@@ -26,6 +26,10 @@ int overwrite_check_held(const char *output, struct bt_error *error);
 int overwrite_check(const char *output, int count, char *const *inputs, const char *what,
                     struct bt_error *error);
 
+/* Whether output may be made: 0, or BT_IO if a regular file of the name exists and force is not
+ * given. "-", pipes and devices are not replaced by writing to them. */
+int overwrite_check_exists(const char *output, bool force, struct bt_error *error);
+
 /* Begins a new file of the name output; an existing one is an error unless force, and stays
  * unchanged until the new file is complete. NULL and *error. */
 struct new_file *overwrite_begin(const char *output, bool force, struct bt_error *error);

@@ -115,7 +115,7 @@ int settings_text_engine_level(struct capture_settings *settings, const char *te
         return result;
     if (level > 9)
         return bt_fail(error, BT_USAGE,
-                       "zlib and libdeflate have levels 1 to 9, columns 1 to 9, isa-l 0 to 3, "
+                       "zlib and libdeflate have levels 1 to 9, columns 0 to 7, isa-l 0 to 3, "
                        "records and programs only 0, blocks none");
     settings->level = (int)level;
     return 0;

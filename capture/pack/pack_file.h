@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PACK_LEVEL_MOST    9
+#define PACK_LEVEL_MOST    7
 #define PACK_LEVEL_DEFAULT 5
 #define PACK_LEVEL_ARCHIVE 5 /* from this level on blocks are as large as they may be */
 

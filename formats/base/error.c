@@ -96,6 +96,7 @@ int bt_exit_status(int code)
     case BT_NOTE:
         return 0;
     case BT_DATA:
+    case BT_NEWER:
         return 1;
     case BT_USAGE:
         return 2;

@@ -19,7 +19,8 @@ enum bt_code {
     BT_TIMEOUT = -7, /* nothing arrived in time; try again */
     BT_CLOSED = -8,  /* the other end is closed: exit status 3 */
     BT_BUSY = -9,    /* another process holds it: exit status 3 */
-    BT_FULL = -10    /* the disk or the user's quota is full: exit status 3 */
+    BT_FULL = -10,   /* the disk or the user's quota is full: exit status 3 */
+    BT_NEWER = -11   /* input is whole, but of a later version: as BT_DATA */
 };
 
 struct bt_error {

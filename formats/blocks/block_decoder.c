@@ -209,9 +209,9 @@ int block_walk_begin(struct block_decoder *decoder, const uint8_t *in, size_t si
     unsigned version = numbers[BLOCK_HEADER_FORM] & 0xff;
     unsigned bits = numbers[BLOCK_HEADER_FORM] >> 8;
     if (version != BLOCK_CODEC_VERSION)
-        return bt_fail(error, BT_DATA,
+        return bt_fail(error, BT_NEWER,
                        "blocks are coded in form %u, which this bustap does not know: read them "
-                       "with a newer one",
+                       "with a newer version",
                        version);
     if (bits < BLOCK_TABLE_BITS_MIN || bits > BLOCK_TABLE_BITS_MAX)
         return corrupt(error, "the size of tables");

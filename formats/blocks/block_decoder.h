@@ -15,8 +15,8 @@ struct block_decoder *block_decoder_new(struct bt_error *error);
 void block_decoder_free(struct block_decoder *decoder);
 
 /*
- * Decodes a member to exactly `count` records; *check gets the check of its executions. 0, BT_DATA
- * or BT_MEMORY.
+ * Decodes a member to exactly `count` records; *check gets the check of its executions. 0, BT_DATA,
+ * BT_MEMORY or BT_NEWER.
  */
 int block_decode(struct block_decoder *decoder, const uint8_t *in, size_t size,
                  struct record *records, size_t count, uint32_t *check, struct bt_error *error);
@@ -31,8 +31,8 @@ struct block_step {
     const uint64_t *addresses; /* of the template's references; valid until the next call */
 };
 
-/* Begins a walk through a member of `count` records, which must stay in memory. 0, BT_DATA or
- * BT_MEMORY. */
+/* Begins a walk through a member of `count` records, which must stay in memory. 0, BT_DATA,
+ * BT_MEMORY or BT_NEWER. */
 int block_walk_begin(struct block_decoder *decoder, const uint8_t *in, size_t size, size_t count,
                      struct bt_error *error);
 

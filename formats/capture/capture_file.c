@@ -383,7 +383,8 @@ int capture_get_member(struct capture_member *member, const uint8_t *bytes, size
         return bt_fail(error, BT_DATA, "no block of a capture starts here");
     if (member->version == 0 || member->version > CAPTURE_VERSION_CODED)
         return bt_fail(error, BT_DATA,
-                       "block of format version %u; this bustap reads versions %u and %u",
+                       "block of format version %u; this bustap reads versions %u and %u: read it "
+                       "with a newer version",
                        member->version, CAPTURE_VERSION_GZIP, CAPTURE_VERSION_CODED);
     if (payload == 0 || bytes[AT_METHOD] != method_of(member->version) ||
         bytes_get16(bytes + AT_SUBFIELD_BYTES) != payload ||

@@ -74,8 +74,8 @@ uint32_t capture_member_crc(const struct capture_member *member, const uint8_t *
 
 /*
  * Checks a whole member (all member_bytes of it at bytes) and decompresses the records of a data
- * member into records, which has room for member->batch.count; other kinds have none. 0, BT_DATA or
- * BT_MEMORY.
+ * member into records, which has room for member->batch.count; other kinds have none. 0, BT_DATA,
+ * BT_MEMORY, or BT_NEWER: the member is whole, but coded in a way of later versions.
  */
 int capture_get_records(struct record_decoder *decoder, const struct capture_member *member,
                         const uint8_t *bytes, struct record *records, struct bt_error *error);

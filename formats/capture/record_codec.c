@@ -216,9 +216,9 @@ int record_decode(struct record_decoder *decoder, unsigned codec, const uint8_t 
                    ? block_decode(decoder->blocks, in, size, records, count, check, error)
                    : BT_MEMORY;
     default:
-        return bt_fail(error, BT_DATA,
+        return bt_fail(error, BT_NEWER,
                        "a block is coded by method %u, which this bustap does not "
-                       "know: read it with a newer one",
+                       "know: read it with a newer version",
                        codec);
     }
 }

@@ -100,7 +100,8 @@ void record_decoder_free(struct record_decoder *decoder);
 
 /*
  * Decodes size bytes of the codec (any number), which must yield exactly count records; *check gets
- * what the member's check has to be. 0, BT_DATA or BT_MEMORY.
+ * what the member's check has to be. 0, BT_DATA, BT_MEMORY, or BT_NEWER: the codec or its form is
+ * not known.
  */
 int record_decode(struct record_decoder *decoder, unsigned codec, const uint8_t *in, size_t size,
                   struct record *records, size_t count, uint32_t *check, struct bt_error *error);

@@ -348,7 +348,10 @@ static int take_records(struct trace_members *members, const struct capture_memb
         members->held.count = members->position = 0;
         if (result == BT_MEMORY)
             return result; /* the block may be whole */
-        return skip_damage(members, "the records of a block are damaged", skip, error);
+        if (result != BT_NEWER)
+            return skip_damage(members, "the records of a block are damaged", skip, error);
+        const struct bt_error newer = *error;
+        return skip_damage(members, newer.message, member->member_bytes, error);
     }
     if (members->watches_data) {
         struct capture_member whole = *member;

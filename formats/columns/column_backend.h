@@ -8,9 +8,9 @@
 enum column_method { COLUMN_STORED = 0, COLUMN_ZSTD = 1 };
 
 #define COLUMN_LEVELS        4 /* levels of live captures are 1 to this */
-#define COLUMN_LEVEL_NIBBLES 5 /* to 6: for archives, see record_model.h */
-#define COLUMN_LEVEL_MIXING  7 /* to COLUMN_LEVEL_MOST: likewise */
-#define COLUMN_LEVEL_MOST    9
+#define COLUMN_LEVEL_NIBBLES 5 /* and the next two are for archives, see record_model.h */
+#define COLUMN_LEVEL_FEW     6
+#define COLUMN_LEVEL_MOST    7
 #define COLUMN_LEVEL_DEFAULT 1
 
 struct column_backend;

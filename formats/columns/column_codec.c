@@ -31,7 +31,9 @@ struct column_decoder {
 /* How an archive level codes. */
 static enum record_model_method model_method(unsigned level)
 {
-    return level >= COLUMN_LEVEL_MIXING ? RECORD_MODEL_MIXING : RECORD_MODEL_NIBBLES;
+    return level == COLUMN_LEVEL_NIBBLES ? RECORD_MODEL_NIBBLES
+           : level == COLUMN_LEVEL_FEW   ? RECORD_MODEL_FEW
+                                         : RECORD_MODEL_MANY;
 }
 
 struct column_encoder *column_encoder_new(int level, struct bt_error *error)
@@ -218,16 +220,16 @@ int column_decode(struct column_decoder *decoder, const uint8_t *in, size_t size
         memcpy(records, in + 1, count * RECORD_BYTES);
         return 0;
     }
-    if (size > 0 && (in[0] == RECORD_MODEL_NIBBLES || in[0] == RECORD_MODEL_MIXING)) {
+    if (size > 0 && in[0] >= RECORD_MODEL_NIBBLES && in[0] <= RECORD_MODEL_FEW) {
         if (!decoder->model)
             decoder->model = record_model_new(RECORD_MODEL_MOST);
         return decoder->model ? record_model_decode(decoder->model, in, size, records, count, error)
                               : bt_fail(error, BT_MEMORY, "no memory for a decompressor");
     }
     if (size > 0 && in[0] > CONTENT_COLUMNS)
-        return bt_fail(error, BT_DATA,
+        return bt_fail(error, BT_NEWER,
                        "columns of version %u, which this bustap does not know: read them with a "
-                       "newer one",
+                       "newer version",
                        in[0]);
     int result = columns_reserve(&decoder->columns, count, error);
     if (result < 0)

@@ -36,7 +36,8 @@ int column_encode(struct column_encoder *encoder, const struct record *records, 
 struct column_decoder *column_decoder_new(struct bt_error *error);
 void column_decoder_free(struct column_decoder *decoder);
 
-/* Decodes exactly count records of size bytes. 0, BT_DATA or BT_MEMORY. */
+/* Decodes exactly count records of size bytes. 0, BT_DATA, BT_MEMORY, or BT_NEWER: a later version.
+ */
 int column_decode(struct column_decoder *decoder, const uint8_t *in, size_t size,
                   struct record *records, size_t count, struct bt_error *error);
 

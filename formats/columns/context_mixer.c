@@ -8,7 +8,7 @@
 #include <emmintrin.h>
 #endif
 
-#define INPUTS      32u /* two of each context, a constant, and zeros up to a multiple of 8 */
+#define INPUTS      24u /* two of each context, a constant, and zeros up to a multiple of 8 */
 #define LOGIT_MOST  2047
 #define COUNT_BITS  10u
 #define COUNT_LIMIT 250u
@@ -95,11 +95,11 @@ void context_mixer_free(struct context_mixer *mixer)
     free(mixer);
 }
 
-/* Forgets everything. Few records need, and have to clear, less memory. */
-static void forget(struct context_mixer *mixer, size_t records)
+/* Forgets everything. Few values need, and have to clear, less memory. */
+static void forget(struct context_mixer *mixer, size_t values)
 {
     mixer->bucket_bits = BUCKET_BITS_LEAST;
-    while (mixer->bucket_bits < BUCKET_BITS_MOST && (size_t)1 << mixer->bucket_bits < 32 * records)
+    while (mixer->bucket_bits < BUCKET_BITS_MOST && (size_t)1 << mixer->bucket_bits < values)
         mixer->bucket_bits++;
     memset(mixer->buckets, 0, sizeof *mixer->buckets << mixer->bucket_bits);
     struct weights first = {{0}};
@@ -116,10 +116,10 @@ static void forget(struct context_mixer *mixer, size_t records)
     mixer->missing = 0;
 }
 
-void context_mixer_encode_begin(struct context_mixer *mixer, size_t records, uint8_t *out,
+void context_mixer_encode_begin(struct context_mixer *mixer, size_t values, uint8_t *out,
                                 size_t capacity)
 {
-    forget(mixer, records);
+    forget(mixer, values);
     mixer->out = out;
     mixer->out_end = out + capacity;
 }
@@ -132,10 +132,10 @@ static uint8_t next_byte(struct context_mixer *mixer)
     return 0;
 }
 
-void context_mixer_decode_begin(struct context_mixer *mixer, size_t records, const uint8_t *in,
+void context_mixer_decode_begin(struct context_mixer *mixer, size_t values, const uint8_t *in,
                                 size_t size)
 {
-    forget(mixer, records);
+    forget(mixer, values);
     mixer->in = in;
     mixer->in_end = in + size;
     mixer->code = 0;
@@ -220,12 +220,12 @@ static void put_inputs(const struct context_mixer *mixer, int16_t *inputs,
 }
 
 /* The weighted sum, a logit. Pairs are scaled down before they are added: no sum overflows. */
-static int mix(const int16_t *inputs, const struct weights *weights)
+static int mix(const int16_t *inputs, unsigned used, const struct weights *weights)
 {
     int32_t sum = 0;
 #ifdef __SSE2__
     __m128i sums = _mm_setzero_si128();
-    for (unsigned i = 0; i < INPUTS; i += 8)
+    for (unsigned i = 0; i < used; i += 8)
         sums = _mm_add_epi32(
             sums, _mm_srai_epi32(_mm_madd_epi16(_mm_load_si128((const __m128i *)(inputs + i)),
                                                 _mm_load_si128((const __m128i *)(weights->of + i))),
@@ -234,7 +234,7 @@ static int mix(const int16_t *inputs, const struct weights *weights)
     sums = _mm_add_epi32(sums, _mm_shuffle_epi32(sums, 0xb1));
     sum = _mm_cvtsi128_si32(sums);
 #else
-    for (unsigned i = 0; i < INPUTS; i += 2)
+    for (unsigned i = 0; i < used; i += 2)
         sum += (inputs[i] * weights->of[i] + inputs[i + 1] * weights->of[i + 1]) >> 6;
 #endif
     sum >>= 8;
@@ -242,19 +242,19 @@ static int mix(const int16_t *inputs, const struct weights *weights)
 }
 
 /* Moves the weights against the error, which is in 12 bits and scaled by the learning rate. */
-static void train(const int16_t *inputs, struct weights *weights, int error)
+static void train(const int16_t *inputs, unsigned used, struct weights *weights, int error)
 {
 #ifdef __SSE2__
     const __m128i errors = _mm_set1_epi16((int16_t)error);
     const __m128i one = _mm_set1_epi16(1);
-    for (unsigned i = 0; i < INPUTS; i += 8) {
+    for (unsigned i = 0; i < used; i += 8) {
         __m128i *at = (__m128i *)(weights->of + i);
         const __m128i twice = _mm_slli_epi16(_mm_load_si128((const __m128i *)(inputs + i)), 1);
         const __m128i step = _mm_srai_epi16(_mm_add_epi16(_mm_mulhi_epi16(twice, errors), one), 1);
         _mm_store_si128(at, _mm_adds_epi16(_mm_load_si128(at), step));
     }
 #else
-    for (unsigned i = 0; i < INPUTS; i++) {
+    for (unsigned i = 0; i < used; i++) {
         const int moved = weights->of[i] + (((2 * inputs[i] * error >> 16) + 1) >> 1);
         weights->of[i] = (int16_t)(moved > INT16_MAX   ? INT16_MAX
                                    : moved < INT16_MIN ? INT16_MIN
@@ -306,17 +306,18 @@ static inline unsigned code_nibble(struct context_mixer *mixer, bool decode,
     struct bucket *buckets[CONTEXT_MIXER_CONTEXTS];
     _Alignas(16) int16_t inputs[INPUTS] = {0};
     struct weights *second = &mixer->by_select[select];
+    const unsigned used = (2 * count + 1 + 7) / 8 * 8;
     find_buckets(mixer, buckets, contexts, count, place);
     unsigned tree = 1;
     for (unsigned shift = 4; shift-- > 0;) {
         struct weights *first = &mixer->by_place[place * 16 + tree];
         put_inputs(mixer, inputs, buckets, count, tree - 1);
-        const int logits[2] = {mix(inputs, first), mix(inputs, second)};
+        const int logits[2] = {mix(inputs, used, first), mix(inputs, used, second)};
         const unsigned probability = mixer->logistic[(logits[0] + logits[1]) / 2 + 2048];
         const unsigned bit = code_bit(mixer, decode, probability, value >> shift & 1);
         const int truth = bit ? 4095 : 0;
-        train(inputs, first, (truth - (mixer->logistic[logits[0] + 2048] >> 4)) * 6);
-        train(inputs, second, (truth - (mixer->logistic[logits[1] + 2048] >> 4)) * 6);
+        train(inputs, used, first, (truth - (mixer->logistic[logits[0] + 2048] >> 4)) * 6);
+        train(inputs, used, second, (truth - (mixer->logistic[logits[1] + 2048] >> 4)) * 6);
         learn(mixer, buckets, count, tree - 1, bit);
         tree = 2 * tree + bit;
     }

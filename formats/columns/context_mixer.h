@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CONTEXT_MIXER_CONTEXTS 13u /* the most contexts of a nibble */
+#define CONTEXT_MIXER_CONTEXTS 11u /* the most contexts of a nibble */
 #define CONTEXT_MIXER_PLACES   32u
 #define CONTEXT_MIXER_SELECTS  2048u
 
@@ -24,15 +24,16 @@ struct context_mixer;
 struct context_mixer *context_mixer_new(void);
 void context_mixer_free(struct context_mixer *mixer);
 
-/* Forgets everything and starts encoding about so many records to capacity bytes. */
-void context_mixer_encode_begin(struct context_mixer *mixer, size_t records, uint8_t *out,
+/* Forgets everything and starts encoding to capacity bytes. More values take more memory, up to the
+ * size of the mixer. */
+void context_mixer_encode_begin(struct context_mixer *mixer, size_t values, uint8_t *out,
                                 size_t capacity);
 
 /* Writes the rest. Returns the end of the output, NULL if it did not fit. */
 uint8_t *context_mixer_encode_end(struct context_mixer *mixer);
 
-/* Forgets everything and starts decoding as many records; the bytes remain the caller's. */
-void context_mixer_decode_begin(struct context_mixer *mixer, size_t records, const uint8_t *in,
+/* Forgets everything and starts decoding as many values; the bytes remain the caller's. */
+void context_mixer_decode_begin(struct context_mixer *mixer, size_t values, const uint8_t *in,
                                 size_t size);
 
 /* Whether all bytes are used, and no more. */

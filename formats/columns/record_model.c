@@ -48,6 +48,9 @@ enum select {
     SELECT_RAW = 1932
 };
 
+/* How a nibble is coded: by one context, or by a mix of several. */
+enum mix { MIX_NONE, MIX_FEW, MIX_MANY };
+
 /* A place in the past whose history equals the present one. */
 struct follower {
     size_t at;       /* the record that followed there */
@@ -113,7 +116,7 @@ static inline uint32_t table_index(uint32_t hash)
 }
 
 /* Codes a nibble by the contexts of model: returns value, or the decoded one. */
-MODEL_INLINE unsigned code(struct record_model *model, bool decode, bool mixing, unsigned place,
+MODEL_INLINE unsigned code(struct record_model *model, bool decode, enum mix mixing, unsigned place,
                            unsigned select, unsigned value)
 {
     if (mixing) {
@@ -151,8 +154,8 @@ static inline void add_contexts(struct record_model *model, uint32_t shared, uns
                  (uint32_t[]){__VA_ARGS__})
 
 /* Codes a value of so many nibbles that nothing predicts, high ones first. */
-MODEL_INLINE uint32_t code_raw(struct record_model *model, bool decode, bool mixing, unsigned place,
-                               unsigned nibbles, uint32_t value)
+MODEL_INLINE uint32_t code_raw(struct record_model *model, bool decode, enum mix mixing,
+                               unsigned place, unsigned nibbles, uint32_t value)
 {
     uint32_t coded = 0;
     for (unsigned i = nibbles; i-- > 0;) {
@@ -234,8 +237,8 @@ static inline void touch_page(struct record_model *model, uint32_t page, unsigne
 }
 
 /* Makes the moment after a record. */
-MODEL_INLINE void advance(struct moment *m, bool mixing, const struct record *record, unsigned kind,
-                          unsigned token)
+MODEL_INLINE void advance(struct moment *m, enum mix mixing, const struct record *record,
+                          unsigned kind, unsigned token)
 {
     for (unsigned i = 3; i > 0; i--) {
         m->record_hash[i] = m->record_hash[i - 1];
@@ -265,7 +268,7 @@ MODEL_INLINE void advance(struct moment *m, bool mixing, const struct record *re
 
 /* Turns the contexts of a nibble into those of the next nibble of the same number. The only one of
  * RECORD_MODEL_NIBBLES is less specific there: such numbers are rare. */
-MODEL_INLINE void refine_contexts(struct record_model *model, bool mixing, uint32_t predictor,
+MODEL_INLINE void refine_contexts(struct record_model *model, enum mix mixing, uint32_t predictor,
                                   unsigned known)
 {
     model->contexts[0] = hash2(predictor, known);
@@ -277,7 +280,7 @@ MODEL_INLINE void refine_contexts(struct record_model *model, bool mixing, uint3
  * Codes the number of a word by the contexts of model: one nibble if it is less than 15, else two
  * more, with the hash of what predicts it; and the word itself if it has none.
  */
-MODEL_INLINE unsigned code_number(struct record_model *model, bool decode, bool mixing,
+MODEL_INLINE unsigned code_number(struct record_model *model, bool decode, enum mix mixing,
                                   const struct word_numbers *words, enum place place,
                                   unsigned select, uint32_t predictor, uint32_t *word)
 {
@@ -302,7 +305,7 @@ MODEL_INLINE unsigned code_number(struct record_model *model, bool decode, bool 
 }
 
 /* Codes the kind of record i. */
-MODEL_INLINE unsigned code_kind(struct record_model *model, bool decode, bool mixing,
+MODEL_INLINE unsigned code_kind(struct record_model *model, bool decode, enum mix mixing,
                                 struct record *record)
 {
     const struct moment *m = &model->moment;
@@ -312,8 +315,10 @@ MODEL_INLINE unsigned code_kind(struct record_model *model, bool decode, bool mi
                                                     : 256;
     first_context(model, hash2((uint32_t)m->kind[0] | expected << 8, sure));
     if (mixing)
-        ADD_CONTEXTS(model, expected, m->kinds6, m->record_hash[0], m->two, m->shapes3,
-                     hash2(m->kinds4, hash2(m->time[0], m->time[1])), m->three, m->shapes2);
+        ADD_CONTEXTS(model, expected, m->kinds6, m->shapes3);
+    if (mixing == MIX_MANY)
+        ADD_CONTEXTS(model, expected, m->record_hash[0], m->two, m->shapes2,
+                     hash2(m->kinds4, hash2(m->time[0], m->time[1])));
     uint32_t word = decode ? 0 : kind_word(record);
     const unsigned kind =
         code_number(model, decode, mixing, &model->kind_words, PLACE_KIND, SELECT_KIND + sure,
@@ -379,25 +384,24 @@ static unsigned find_token(const struct record_model *model, const struct outloo
     return rank < TOKEN_PAGE - TOKEN_RECENT_PAGE ? TOKEN_RECENT_PAGE + rank : TOKEN_PAGE;
 }
 
-MODEL_INLINE unsigned code_token(struct record_model *model, bool decode, bool mixing,
+MODEL_INLINE unsigned code_token(struct record_model *model, bool decode, enum mix mixing,
                                  const struct outlook *out, uint32_t address)
 {
     const struct moment *m = &model->moment;
     const unsigned kind = out->kind;
     const uint32_t tokens = model->tokens[kind];
     first_context(model, hash2(kind | out->agreement << 8, out->sure));
-    if (mixing) {
-        const uint32_t page0 = m->address[0] >> PAGE_BITS;
-        ADD_CONTEXTS(model, kind | out->agreement << 8, m->record_hash[0], m->two, m->three,
-                     m->shapes2, m->shapes3, out->last, hash2(out->last, m->record_hash[0]),
-                     hash2(out->last >> PAGE_BITS, page0), hash2(m->kinds4, out->sure),
-                     hash2(out->last, out->before), tokens);
-    }
+    if (mixing)
+        ADD_CONTEXTS(model, kind | out->agreement << 8, m->shapes2, out->last, tokens);
+    if (mixing == MIX_MANY)
+        ADD_CONTEXTS(model, kind | out->agreement << 8, m->record_hash[0],
+                     hash2(out->last >> PAGE_BITS, m->address[0] >> PAGE_BITS),
+                     hash2(m->kinds4, out->sure), hash2(out->last, out->before));
     return code(model, decode, mixing, PLACE_TOKEN, SELECT_TOKEN + out->sure + out->agreement * 64,
                 decode ? 0 : find_token(model, out, address));
 }
 
-MODEL_INLINE uint32_t code_page(struct record_model *model, bool decode, bool mixing,
+MODEL_INLINE uint32_t code_page(struct record_model *model, bool decode, enum mix mixing,
                                 const struct outlook *out, uint32_t page)
 {
     const struct moment *m = &model->moment;
@@ -408,15 +412,17 @@ MODEL_INLINE uint32_t code_page(struct record_model *model, bool decode, bool mi
         const uint32_t shared = hash2(known, out->kind);
         first_context(model, shared);
         if (mixing)
-            ADD_CONTEXTS(model, shared, last, m->record_hash[0], page0,
-                         hash2(page0, m->address[1] >> PAGE_BITS), m->shapes2, hash2(last, page0));
+            ADD_CONTEXTS(model, shared, last);
+        if (mixing == MIX_MANY)
+            ADD_CONTEXTS(model, shared, m->record_hash[0], page0,
+                         hash2(page0, m->address[1] >> PAGE_BITS), m->shapes2);
         known = known << 4 | code(model, decode, mixing, PLACE_PAGE + i, SELECT_PAGE + i,
                                   page >> (16 - 4 * i) & 15);
     }
     return known & 0xfffff;
 }
 
-MODEL_INLINE uint32_t code_offset(struct record_model *model, bool decode, bool mixing,
+MODEL_INLINE uint32_t code_offset(struct record_model *model, bool decode, enum mix mixing,
                                   const struct outlook *out, uint32_t page, uint32_t address)
 {
     const struct moment *m = &model->moment;
@@ -429,19 +435,21 @@ MODEL_INLINE uint32_t code_offset(struct record_model *model, bool decode, bool 
     for (unsigned shift = 8; shift < 12; shift -= 4) {
         const uint32_t next = (on_page >> shift & 15) | (last >> shift & 15) << 4;
         const uint32_t shared = hash2(known, out->kind);
-        first_context(model, hash2(known << 8 | next, out->kind));
+        /* of the last nibble the first one says little, and fewer contexts learn sooner */
+        const uint32_t before = shift == 0 ? known & 15 : known;
+        first_context(model, hash2(before << 8 | next, out->kind));
         if (mixing) {
             /* whatever the others are: alignment */
             model->contexts[model->context_count++] = 1;
-            ADD_CONTEXTS(model, shared, hash2(last, out->before & OFFSET), m->record_hash[0],
-                         m->shape_hash[0], m->shapes3, page, hash2(page, on_page),
-                         hash2(page, m->record_hash[0]),
-                         hash2(next | (equal & 3) << 8, out->guesses[TOKEN_STRIDE] >> shift & 15),
+            ADD_CONTEXTS(model, shared, hash2(last, out->before & OFFSET), page,
+                         hash2(page, on_page),
+                         hash2(next | (equal & 3) << 8, out->guesses[TOKEN_STRIDE] >> shift & 15));
+        }
+        if (mixing == MIX_MANY)
+            ADD_CONTEXTS(model, shared, m->shape_hash[0], hash2(page, m->record_hash[0]),
                          hash2(equal >> 2 | (offsets[2] >> shift & 15) << 2 |
                                    (offsets[3] >> shift & 15) << 6,
-                               out->sure),
-                         hash2(on_page, m->shape_hash[0]));
-        }
+                               out->sure));
         const unsigned nibble =
             code(model, decode, mixing, PLACE_OFFSET + shift / 4,
                  SELECT_OFFSET + (out->token * 16 + equal) * 3 + shift / 4, address >> shift & 15);
@@ -453,7 +461,7 @@ MODEL_INLINE uint32_t code_offset(struct record_model *model, bool decode, bool 
     return known & OFFSET;
 }
 
-MODEL_INLINE uint32_t code_address(struct record_model *model, bool decode, bool mixing,
+MODEL_INLINE uint32_t code_address(struct record_model *model, bool decode, enum mix mixing,
                                    struct outlook *out, uint32_t address)
 {
     const unsigned token = code_token(model, decode, mixing, out, address);
@@ -477,7 +485,7 @@ static inline unsigned distance(uint32_t a, uint32_t b)
     return a == b ? 32 : 31 - (unsigned)__builtin_clz(a ^ b);
 }
 
-MODEL_INLINE uint32_t code_time(struct record_model *model, bool decode, bool mixing,
+MODEL_INLINE uint32_t code_time(struct record_model *model, bool decode, enum mix mixing,
                                 const struct outlook *out, uint32_t address, uint32_t time)
 {
     const struct moment *m = &model->moment;
@@ -499,14 +507,13 @@ MODEL_INLINE uint32_t code_time(struct record_model *model, bool decode, bool mi
     const uint32_t kinds2 = m->kinds4 & 0xffff;
     first_context(model, base);
     if (mixing)
-        ADD_CONTEXTS(
-            model, kind, hash2(kinds2, m->time[0] << 8 | far), hash2(here, m->record_hash[0]),
-            hash2(m->time[0], m->time[1]), hash2(far, m->kind[0]), hash2(shape, m->shape_hash[0]),
-            hash2(here, m->two), here,
-            moved ? hash2(past[model->moved.at].time, trust(model->moved.length)) : 3,
-            hash2(m->time[0], hash2(m->time[1], m->time[2])), hash2(address & OFFSET, m->time[0]),
-            hash2(out->token, kinds2 | (uint32_t)m->token[0] << 16),
-            hash2(out->token, hash2(expected, m->time[0])));
+        ADD_CONTEXTS(model, kind, hash2(kinds2, m->time[0] << 8 | far),
+                     hash2(m->time[0], m->time[1]), hash2(shape, m->shape_hash[0]),
+                     hash2(out->token, kinds2 | (uint32_t)m->token[0] << 16));
+    if (mixing == MIX_MANY)
+        ADD_CONTEXTS(model, kind, hash2(here, m->record_hash[0]), hash2(far, m->kind[0]), here,
+                     hash2(m->time[0], hash2(m->time[1], m->time[2])),
+                     hash2(address & OFFSET, m->time[0]));
     code_number(model, decode, mixing, &model->time_words, PLACE_TIME, SELECT_TIME + sure,
                 hash2(kind, expected), &time);
     return time;
@@ -527,7 +534,7 @@ static inline void prefetch_next(const struct record_model *model, uint32_t addr
 }
 
 /* Codes record i; decoding writes it. */
-MODEL_INLINE void code_record(struct record_model *model, bool decode, bool mixing,
+MODEL_INLINE void code_record(struct record_model *model, bool decode, enum mix mixing,
                               struct record *record, size_t i)
 {
     const struct moment *m = &model->moment;
@@ -560,33 +567,43 @@ MODEL_INLINE void code_record(struct record_model *model, bool decode, bool mixi
     advance(&model->moment, mixing, record, kind, out.token);
 }
 
-/* Four loops for the four uses: the compiler removes from each what the others need. */
-static void encode_nibbles(struct record_model *model, const struct record *records, size_t count)
+/* Loops for each use: the compiler removes from each what the others need. */
+static void encode_records(struct record_model *model, enum mix mixing,
+                           const struct record *records, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         struct record record = records[i];
-        code_record(model, false, false, &record, i);
-    }
-}
-
-static void encode_mixing(struct record_model *model, const struct record *records, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct record record = records[i];
-        code_record(model, false, true, &record, i);
+        if (mixing == MIX_NONE)
+            code_record(model, false, MIX_NONE, &record, i);
+        else if (mixing == MIX_FEW)
+            code_record(model, false, MIX_FEW, &record, i);
+        else
+            code_record(model, false, MIX_MANY, &record, i);
     }
 }
 
 static void decode_nibbles(struct record_model *model, struct record *records, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        code_record(model, true, false, &records[i], i);
+        code_record(model, true, MIX_NONE, &records[i], i);
 }
 
-static void decode_mixing(struct record_model *model, struct record *records, size_t count)
+static void decode_few(struct record_model *model, struct record *records, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        code_record(model, true, true, &records[i], i);
+        code_record(model, true, MIX_FEW, &records[i], i);
+}
+
+static void decode_many(struct record_model *model, struct record *records, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        code_record(model, true, MIX_MANY, &records[i], i);
+}
+
+/* How a method codes. */
+static enum mix method_mix(unsigned method)
+{
+    return method == RECORD_MODEL_FEW ? MIX_FEW : method == RECORD_MODEL_MANY ? MIX_MANY : MIX_NONE;
 }
 
 struct record_model *record_model_new(size_t most)
@@ -622,11 +639,11 @@ size_t record_model_memory(enum record_model_method method, size_t most)
 {
     return sizeof(struct record_model) + 2 * (most + 1) + NIBBLE_CHUNK * sizeof(uint32_t) +
            (sizeof(struct nibble_model) << MODEL_BITS) +
-           (method == RECORD_MODEL_MIXING ? CONTEXT_MIXER_BYTES : 0);
+           (method_mix(method) != MIX_NONE ? CONTEXT_MIXER_BYTES : 0);
 }
 
 /* Forgets all records. Returns 0, or BT_MEMORY. */
-static int begin(struct record_model *model, bool mixing, const struct record *past,
+static int begin(struct record_model *model, enum mix mixing, const struct record *past,
                  struct bt_error *error)
 {
     if (mixing && !model->mixer)
@@ -666,28 +683,35 @@ static void number_words(struct record_model *model, const struct record *record
     word_numbers_assign(&model->time_words);
 }
 
+/* The mixer's memory is for so many values: the table is smaller where fewer contexts use it. */
+static size_t mixed_values(enum mix mixing, size_t count)
+{
+    return mixing == MIX_MANY ? 32 * count : 16 * count;
+}
+
 /* Codes the records with room for capacity bytes. Returns the end of the content, NULL if it does
  * not fit. */
-static uint8_t *encode(struct record_model *model, bool mixing, const struct record *records,
-                       size_t count, uint8_t *out, size_t capacity)
+static uint8_t *encode(struct record_model *model, enum record_model_method method,
+                       const struct record *records, size_t count, uint8_t *out, size_t capacity)
 {
+    const enum mix mixing = method_mix(method);
     uint8_t words[2 * WORD_NUMBERS_BYTES];
     number_words(model, records, count);
     size_t size = word_numbers_put(&model->kind_words, words);
     size += word_numbers_put(&model->time_words, words + size);
     if (capacity < 1 + size)
         return NULL;
-    out[0] = mixing ? RECORD_MODEL_MIXING : RECORD_MODEL_NIBBLES;
+    out[0] = (uint8_t)method;
     memcpy(out + 1, words, size);
     uint8_t *at = out + 1 + size;
     const size_t room = capacity - 1 - size;
     if (mixing) {
-        context_mixer_encode_begin(model->mixer, count, at, room);
-        encode_mixing(model, records, count);
+        context_mixer_encode_begin(model->mixer, mixed_values(mixing, count), at, room);
+        encode_records(model, mixing, records, count);
         return context_mixer_encode_end(model->mixer);
     }
     nibble_encode_begin(&model->coder, model->intervals, at, room);
-    encode_nibbles(model, records, count);
+    encode_records(model, mixing, records, count);
     return nibble_encode_end(&model->coder);
 }
 
@@ -695,13 +719,12 @@ int record_model_encode(struct record_model *model, enum record_model_method met
                         const struct record *records, size_t count, uint8_t *out, size_t *size,
                         struct bt_error *error)
 {
-    const bool mixing = method == RECORD_MODEL_MIXING;
-    int status = begin(model, mixing, records, error);
+    int status = begin(model, method_mix(method), records, error);
     if (status < 0)
         return status;
     uint8_t *end = NULL;
     if (method != RECORD_MODEL_STORED)
-        end = encode(model, mixing, records, count, out, record_model_bound(count));
+        end = encode(model, method, records, count, out, record_model_bound(count));
     if (!end) {
         out[0] = RECORD_MODEL_STORED;
         records_put(out + 1, records, count);
@@ -723,9 +746,9 @@ int record_model_decode(struct record_model *model, const uint8_t *bytes, size_t
         records_get(records, bytes + 1, count);
         return 0;
     }
-    if (size == 0 || (bytes[0] != RECORD_MODEL_NIBBLES && bytes[0] != RECORD_MODEL_MIXING))
+    if (size == 0 || bytes[0] < RECORD_MODEL_NIBBLES || bytes[0] > RECORD_MODEL_FEW)
         return fail_corrupt(error);
-    const bool mixing = bytes[0] == RECORD_MODEL_MIXING;
+    const enum mix mixing = method_mix(bytes[0]);
     const size_t kinds = word_numbers_get(&model->kind_words, bytes + 1, size - 1);
     const size_t times =
         kinds == 0 ? 0 : word_numbers_get(&model->time_words, bytes + 1 + kinds, size - 1 - kinds);
@@ -738,8 +761,11 @@ int record_model_decode(struct record_model *model, const uint8_t *bytes, size_t
     const size_t rest = size - 1 - kinds - times;
     bool good;
     if (mixing) {
-        context_mixer_decode_begin(model->mixer, count, at, rest);
-        decode_mixing(model, records, count);
+        context_mixer_decode_begin(model->mixer, mixed_values(mixing, count), at, rest);
+        if (mixing == MIX_FEW)
+            decode_few(model, records, count);
+        else
+            decode_many(model, records, count);
         good = context_mixer_decode_end(model->mixer);
     } else {
         nibble_decode_begin(&model->coder, at, rest);

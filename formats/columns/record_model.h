@@ -3,7 +3,8 @@
  * what the predictions leave open is coded, nibble by nibble (doc/compression.md).
  *
  *   RECORD_MODEL_NIBBLES  one context for each nibble, adaptive frequencies (nibble_coder.h)
- *   RECORD_MODEL_MIXING   many contexts, mixed (context_mixer.h): smaller, and much slower
+ *   RECORD_MODEL_FEW      two to six contexts, mixed (context_mixer.h): smaller, and much slower
+ *   RECORD_MODEL_MANY     six to ten: smaller still, and half as fast
  *
  * The content starts with the method, one byte. It depends only on the records.
  */
@@ -20,7 +21,8 @@
 enum record_model_method {
     RECORD_MODEL_STORED = 0, /* the records as they are: nothing smaller was found */
     RECORD_MODEL_NIBBLES = 2,
-    RECORD_MODEL_MIXING = 3
+    RECORD_MODEL_MANY = 3,
+    RECORD_MODEL_FEW = 4
 };
 
 #define RECORD_MODEL_MOST ((uint32_t)1 << 20) /* records */

@@ -56,7 +56,7 @@ for capture in bus gzip compute sqlite3; do
     done
     bustap cut -q -o $capture.byu.gz --raw $capture.byu
     bustap pack -q --level 1 -o $capture.byb $capture.byu.gz
-    for level in 1 3 5 9; do
+    for level in 1 3 5 6 7; do
         used=$(seconds $runs bustap pack -q -j 1 --level $level -o - $capture.byb)
         row $capture "bustap -$level" "$used" "$(stat -c %s coded)"
     done

@@ -44,7 +44,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     count = count < MOST ? count : MOST;
     records_get(records, data + 2, count);
     check_records(model, RECORD_MODEL_NIBBLES, records, count);
-    check_records(model, RECORD_MODEL_MIXING, records, count);
+    check_records(model, RECORD_MODEL_FEW, records, count);
+    check_records(model, RECORD_MODEL_MANY, records, count);
     free(records);
     record_model_free(model);
     return 0;

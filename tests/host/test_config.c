@@ -101,12 +101,12 @@ static void test_pack(void)
 {
     struct config *config = parse("[capture a]\nboard=b\noutput=/a\n"
                                   "[capture b]\nboard=b\noutput=/b\npack-after = never\n"
-                                  "[capture c]\nboard=b\noutput=/c\npack-level = 9\n"
+                                  "[capture c]\nboard=b\noutput=/c\npack-level = 7\n"
                                   "[daemon]\npack-after = 2h\npack-level = 3\n"
                                   "[capture d]\nboard=b\noutput=/d\npack-after = 0s\n");
     CU_ASSERT_PTR_NOT_NULL_FATAL(config);
     static const int64_t after_ns[] = {7200000000000, CONFIG_PACK_NEVER, 7200000000000, 0};
-    static const int levels[] = {3, 3, 9, 3};
+    static const int levels[] = {3, 3, 7, 3};
     for (size_t i = 0; i < config->count; i++) {
         CU_ASSERT_EQUAL(config->captures[i].pack_after_ns, after_ns[i]);
         CU_ASSERT_EQUAL(config->captures[i].pack_level, levels[i]);
@@ -122,8 +122,8 @@ static void test_pack(void)
     refused(GOOD "pack-after=4000d\n", "test.conf:4: pack-after is 0s to 3650d, or never");
     refused("[daemon]\npack-after=soon\n",
             "test.conf:2: pack-after: \"soon\" is not a number such as 250ms, 10s, 5m or 1h");
-    refused(GOOD "pack-level=10\n", "test.conf:4: pack-level is 1 to 9");
-    refused(GOOD "pack-level=0\n", "test.conf:4: pack-level is 1 to 9");
+    refused(GOOD "pack-level=8\n", "test.conf:4: pack-level is 1 to 7");
+    refused(GOOD "pack-level=0\n", "test.conf:4: pack-level is 1 to 7");
     refused(GOOD "pack-level=3\n", "test.conf:1: [capture a]: pack-level needs pack-after");
 }
 

@@ -87,7 +87,7 @@ int capture_option_disk_full(void *settings, const char *argument, struct bt_err
 #define CAPTURE_LEVEL_OPTION                                                                       \
     {                                                                                              \
         OPTION_CALL, 0, "level", "N",                                                              \
-            "compression level: 1 to 9 for zlib and libdeflate, 1 to 4 for columns, 0 to 3 for "   \
+            "compression level: 1 to 9 for zlib and libdeflate, 0 to 4 for columns, 0 to 3 for "   \
             "isa-l; 0 without --engine: do not compress",                                          \
             0, capture_option_level                                                                \
     }

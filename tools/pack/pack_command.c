@@ -32,7 +32,7 @@ static const struct option_row pack_options[] = {
     {OPTION_FLAG, 0, "in-place", NULL, "replace each FILE by its packed form, FILE.byb",
      offsetof(struct pack_options, in_place), NULL},
     {OPTION_NUMBER, 0, "level", "N",
-     "1 to 4: fast to write and read; 5 to 9: for archives (default: 5); see bustap-pack(1)",
+     "1 to 4: fast to write and read; 5 to 7: for archives (default: 5); see bustap-pack(1)",
      offsetof(struct pack_options, level), NULL},
     {OPTION_NUMBER, 'j', "threads", "N",
      "code blocks in N threads (default: one a processor, at most 8)",
@@ -204,7 +204,7 @@ static const char *find_conflict(const struct pack_options *options, int count, 
     if (count == 0)
         return "no FILE is given";
     if (options->level < 1 || options->level > PACK_LEVEL_MOST)
-        return "--level is a number from 1 to 9";
+        return "--level is a number from 1 to 7";
     if (options->threads > THREADS_MOST)
         return "-j is a number up to 256";
     if (options->in_place == (options->output != NULL))

@@ -14,8 +14,9 @@
 #define RECORDS 600u
 #define BLOCK   40u
 
-/* Offset of the number of bytes in a member (doc/capture-file.md). */
+/* Offsets in a member (doc/capture-file.md). */
 #define AT_MEMBER_BYTES 20u
+#define AT_CODEC        112u /* in version 2 */
 
 /* --- CRCs of ranges --- */
 
@@ -292,11 +293,49 @@ static void test_every_mutant_keeps_its_whole_blocks(void)
     check_mutants(CAPTURE_VERSION_CODED, 2500);
 }
 
+/* A block of a later version is whole: the report asks for a newer version, all others are read. */
+static void test_newer_codec(void)
+{
+    struct record records[RECORDS], room[BLOCK];
+    size_t offsets[RECORDS / BLOCK + 1];
+    uint64_t random = random_seed(11);
+    struct members file = {.version = CAPTURE_VERSION_CODED};
+    struct batch batch = {.records = room, .capacity = BLOCK};
+    struct capture_member member;
+    struct trace_reader *reader;
+    struct bt_error error;
+    records_fill_like_a_bus(records, RECORDS, &random);
+    members_append_capture(&file, records, RECORDS, BLOCK, offsets);
+    uint8_t *third = file.bytes + offsets[2];
+    CU_ASSERT_EQUAL_FATAL(
+        capture_get_member(&member, third, file.size - (size_t)(third - file.bytes), NULL), 1);
+    third[AT_CODEC] = 77;
+    capture_restate_data_member(third, &member.batch);
+    struct test_path *path = test_path_file(file.bytes, file.size);
+    CU_ASSERT_EQUAL_FATAL(trace_reader_open(&reader, test_path_name(path), 0, NULL), 0);
+    size_t count = 0;
+    unsigned newer = 0;
+    int result;
+    while ((result = source_next(trace_reader_source(reader), &batch, -1, &error)) != 0) {
+        count += result == 1 ? batch.count : 0;
+        if (result != BT_DATA)
+            continue;
+        newer += strstr(error.message, "method 77") && strstr(error.message, "newer version");
+        CU_ASSERT_PTR_NULL(strstr(error.message, "damaged"));
+    }
+    CU_ASSERT_EQUAL(newer, 1);
+    CU_ASSERT_EQUAL(count, RECORDS - BLOCK);
+    source_close(trace_reader_source(reader));
+    test_path_free(path);
+    free(file.bytes);
+}
+
 static const struct test_case cases[] = {
     {"CRCs of two parts are combined", test_shift},
     {"CRCs of ranges", test_trail},
     {"overlapping claims cost linear time", test_overlapping_claims_cost_linear_time},
     {"claims with correct CRCs cost linear time", test_right_claims_cost_linear_time},
     {"every mutant keeps its intact blocks", test_every_mutant_keeps_its_whole_blocks},
+    {"a block of a later version", test_newer_codec},
     {NULL, NULL}};
 TEST_SUITE(trace_damage, cases)

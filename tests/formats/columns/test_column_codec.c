@@ -141,7 +141,7 @@ static void test_damage(void)
             memcpy(damaged, out, size);
             damaged[bit / 8] ^= (uint8_t)(1u << bit % 8);
             const int result = column_decode(decoder, damaged, size, back, COUNT, NULL);
-            CU_ASSERT(result == 0 || result == BT_DATA);
+            CU_ASSERT(result == 0 || result == BT_DATA || result == BT_NEWER);
             free(damaged);
         }
         for (size_t cut = 0; cut < size; cut++) {
@@ -194,7 +194,7 @@ static void test_version(void)
     struct record record;
     struct bt_error error = {0};
     struct column_decoder *decoder = column_decoder_new(NULL);
-    CU_ASSERT_EQUAL(column_decode(decoder, in, sizeof in, &record, 1, &error), BT_DATA);
+    CU_ASSERT_EQUAL(column_decode(decoder, in, sizeof in, &record, 1, &error), BT_NEWER);
     CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "version 200"));
     column_decoder_free(decoder);
 }

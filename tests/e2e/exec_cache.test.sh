@@ -146,7 +146,7 @@ same plain third
 mv other.so library.so
 status=0
 ./program >native2 || status=$?
-! cmp -s native native2
+! cmp -s native native2 || exit 1
 run replaced
 cmp native2 replaced.output
 run replaced_again

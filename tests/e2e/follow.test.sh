@@ -118,7 +118,8 @@ echo precious >kept.byu.gz
 status=0
 bustap follow -o kept.byu.gz run/empty 2>err || status=$?
 [ "$status" -eq 3 ] && grep -qx 'bustap: kept.byu.gz exists already; --force replaces it' err || { cat err; exit 1; }
-[ "$(cat kept.byu.gz)" = precious ] && ln kept.byu.gz held
+[ "$(cat kept.byu.gz)" = precious ]
+ln kept.byu.gz held
 bustap follow --force -o kept.byu.gz run/empty
 bustap verify kept.byu.gz >verdict || { cat verdict; exit 1; }
 [ "$(cat held)" = precious ]

@@ -31,7 +31,7 @@ struct reading {
     size_t count;
 };
 
-/* Ends early where the ring is full: nobody reads yet. */
+/* Ends early where the ring is full: no reader runs yet. */
 static void put_messages(struct message_ring *ring, const uint8_t *data, size_t size)
 {
     size_t total = 0;

@@ -30,10 +30,7 @@ SYMBOL(thread_leave, EXEC_THREAD_LEAVE);
 SYMBOL(thread_again, EXEC_THREAD_AGAIN);
 SYMBOL(thread_side, EXEC_THREAD_SIDE);
 SYMBOL(thread_lookup, EXEC_THREAD_LOOKUP);
-SYMBOL(step_sse, 2); /* EXEC_STEP_SSE */
 SYMBOL(system_call_again, EXEC_SYSTEM_CALL_AGAIN);
-
-_Static_assert(EXEC_STEP_SSE == 2, "step_sse");
 
 /* Sets fs from the thread's field at an offset. Clobbers rax, rcx, rdx, rsi, rdi, r11. */
 __asm__(".macro set_fs offset\n"
@@ -128,19 +125,6 @@ __asm__(".macro save_vector\n"
         ".Lsaved_\\@:\n"
         ".endm\n");
 
-/* Applies `move`, load or store, to xmm0 to xmm15 in the area that `base` points to. */
-__asm__(".macro load_xmm number, base\n"
-        "    movaps 160 + 16 * \\number(%\\base), %xmm\\number\n"
-        ".endm\n"
-        ".macro store_xmm number, base\n"
-        "    movaps %xmm\\number, 160 + 16 * \\number(%\\base)\n"
-        ".endm\n"
-        ".macro all_xmm move, base\n"
-        "    .irp number, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15\n"
-        "    \\move \\number, \\base\n"
-        "    .endr\n"
-        ".endm\n");
-
 /* From exec_enter_checked on, the signal handler stops an interrupted thread. */
 __asm__(".text\n"
         ".p2align 4\n"
@@ -156,7 +140,7 @@ __asm__(".text\n"
         "    mov %rsi, %gs:thread_jump\n"
         "    lea exec_leave(%rip), %rax\n"
         "    mov %rax, %gs:thread_leave\n"
-        "    lea exec_find_target(%rip), %rax\n"
+        "    lea exec_look_again(%rip), %rax\n"
         "    mov %rax, %gs:thread_again\n"
         ".globl exec_enter_checked\n"
         "exec_enter_checked:\n"
@@ -244,7 +228,6 @@ __asm__(".p2align 4\n"
         "    mov %rsi, %gs:thread_jump\n"
         "    mov %rdx, %gs:thread_state\n"
         "    mov %rax, %gs:thread_leave\n"
-        "    lea exec_step_find(%rip), %rax\n"
         "    mov %rax, %gs:thread_again\n"
         ".globl exec_step_checked\n"
         "exec_step_checked:\n"
@@ -266,9 +249,7 @@ __asm__(".p2align 4\n"
         "    jmp 2b\n"
         "9:  stmxcsr (%rsp)\n"
         "    fnstcw 4(%rsp)\n"
-        "    mov %r8b, %gs:thread_vector_live\n"
-        "    cmp $step_sse, %r8b\n"
-        "    je 7f\n"
+        "    movb $1, %gs:thread_vector_live\n"
         "    mov %rdx, %rdi\n"
         "    mov %gs:thread_vector, %rsi\n"
         "    mov %gs:thread_vector_mask, %rax\n"
@@ -276,18 +257,12 @@ __asm__(".p2align 4\n"
         "    xrstor64 (%rsi)\n"
         "    mov %rdi, %rdx\n"
         "    jmp 1b\n"
-        "7:  mov %gs:thread_vector, %rax\n"
-        "    ldmxcsr 24(%rax)\n"
-        "    all_xmm load_xmm, rax\n"
-        "    jmp 1b\n"
         ".globl exec_step_end\n"
         "exec_step_end:\n"
         "4:  return_to_host\n"
         ".size exec_step, . - exec_step\n"
 
         ".p2align 4\n"
-        "exec_step_find:\n" /* the thread's `again`: rcx is in its slot */
-        "    mov %gs:8, %rcx\n"
         ".globl exec_step_leave\n"
         ".type exec_step_leave, @function\n"
         "exec_step_leave:\n"
@@ -315,9 +290,7 @@ __asm__(".p2align 4\n"
         "8:  mov %gs:thread_host_fs, %rax\n"
         "    wrfsbase %rax\n"
         "    jmp 1b\n"
-        "9:  cmpb $step_sse, %gs:thread_vector_live\n"
-        "    je 3f\n"
-        "    save_vector\n"
+        "9:  save_vector\n"
         "    movb $0, %gs:thread_vector_live\n"
         "    testb $1, 512(%rcx)\n" /* of XSTATE_BV: x87 in its initial state needs no fninit */
         "    jz 4f\n"
@@ -328,15 +301,38 @@ __asm__(".p2align 4\n"
         "2:  ldmxcsr (%rsp)\n"
         "    fldcw 4(%rsp)\n"
         "    jmp 5b\n"
-        "3:  movb $0, %gs:thread_vector_live\n"
-        "    mov %gs:thread_vector, %rcx\n"
-        "    stmxcsr 24(%rcx)\n"
-        "    all_xmm store_xmm, rcx\n"
-        "    ldmxcsr (%rsp)\n"
-        "    jmp 5b\n"
         ".size exec_step_leave, . - exec_step_leave\n");
 
 /* Computes EXEC_LOOKUP_SECOND() without changing flags, then compares as an indirect branch does.
+ */
+__asm__(".p2align 4\n"
+        ".globl exec_look_again\n"
+        ".type exec_look_again, @function\n"
+        "exec_look_again:\n"
+        "    mov %r15, %gs:120\n"
+        "    mov %r14, %gs:112\n"
+        "    mov %rcx, %gs:8\n"
+        "    mov %gs:thread_jump, %r14\n"
+        "    movzwl %gs:thread_jump + 2, %r15d\n"
+        "    lea (%r15, %r15, 8), %r15d\n"
+        "    lea (%r14, %r15, 8), %r15d\n"
+        "    movzwl %r15w, %r15d\n"
+        "    mov %gs:thread_side, %rcx\n"
+        "    lea (%rcx, %r15, 8), %r15\n"
+        "    mov %gs:thread_lookup(, %r15, 2), %rcx\n"
+        "    lea (%rcx, %r14), %rcx\n"
+        "    jrcxz 1f\n"
+        "    mov %gs:8, %rcx\n"
+        "    mov %gs:112, %r14\n"
+        "    mov %gs:120, %r15\n"
+        "    jmp exec_leave\n"
+        "1:  mov %gs:8, %rcx\n"
+        "    jmp *%gs:thread_lookup + 8(, %r15, 2)\n"
+        ".globl exec_look_again_end\n"
+        "exec_look_again_end:\n"
+        ".size exec_look_again, . - exec_look_again\n");
+
+/* The same without a trace: rcx is in its slot already, and the code found expects all registers.
  */
 __asm__(".p2align 4\n"
         ".globl exec_find_target\n"

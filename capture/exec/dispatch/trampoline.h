@@ -28,29 +28,25 @@ void exec_step_leave(void);
  * A faster exec_enter(): loads registers, flags and the base of fs from *state, which begins like
  * struct exec_thread, and saves all but rip and fs there. The flags must be EXEC_STEP_FLAGS, apart
  * from EXEC_STEP_RESULTS. `fs`: code uses fs; this needs FSGSBASE, without which exec_enter() must
- * be used.
+ * be used. `vector` is as for exec_enter().
  *
  * Only code sets the thread's exit. executor_save() saves the state to *thread, as for
  * exec_enter().
  */
 #define EXEC_STEP_RESULTS 0x8d5u
 #define EXEC_STEP_FLAGS   0x202u
-enum exec_step_vector {
-    EXEC_STEP_NO_VECTOR,  /* code does not use vector state */
-    EXEC_STEP_ALL_VECTOR, /* as with `vector` of exec_enter() */
-    EXEC_STEP_SSE /* code is legacy_sse(), and the header in *vector names SSE: a tenth of the
-                     time of XRSTOR and XSAVE */
-};
-void exec_step(struct exec_thread *thread, const void *code, uint64_t *state, bool fs,
-               enum exec_step_vector vector);
+void exec_step(struct exec_thread *thread, const void *code, uint64_t *state, bool fs, bool vector);
 extern const uint8_t exec_step_checked[], exec_step_end[]; /* as for exec_enter() */
 
 /*
- * The value of a thread's `again` after exec_enter(), and of its `find`. Blocks jump to it with the
- * target of an indirect branch in `jump`, and rcx in its slot, if the first table entry does not
- * match. It jumps to the code of the second entry if that matches, and leaves otherwise. Up to
- * `end` there is no safe point.
+ * The value of a thread's `again` after exec_enter(). Blocks jump to it with the target of an
+ * indirect branch in `jump` if the first table entry does not match. It jumps to the code of the
+ * second entry if that matches, and leaves otherwise. Up to `end` there is no safe point.
  */
+void exec_look_again(void);
+extern const uint8_t exec_look_again_end[];
+
+/* A thread's `find`: the same for blocks without a trace (translate_indirect.c). */
 void exec_find_target(void);
 extern const uint8_t exec_find_target_end[];
 

@@ -23,22 +23,11 @@ static bool is_present(uint64_t page)
     return exec_copy(&byte, (const void *)(uintptr_t)page, 1) == 0;
 }
 
-/* Watches a page of code. Most pages are watched already, which takes no lock to see. */
 static bool watch(struct process *process, uint64_t page)
 {
-    uint64_t *place = &process->watched_pages[page / SPACE_PAGE % PROCESS_WATCHED];
     struct space_mapping mapping;
-    const unsigned changes = space_changes(process->space);
-    if (process->watched_at != changes)
-        memset(process->watched_pages, 0, sizeof process->watched_pages);
-    process->watched_at = changes;
-    if (*place != page || page == 0) {
-        if (!space_find(process->space, page, &mapping) || !(mapping.protection & PROT_EXEC) ||
-            space_watch(process->space, page, page + SPACE_PAGE) != 0)
-            return false;
-        *place = page;
-    }
-    return is_present(page);
+    return space_find(process->space, page, &mapping) && (mapping.protection & PROT_EXEC) &&
+           space_watch(process->space, page, page + SPACE_PAGE) == 0 && is_present(page);
 }
 
 size_t process_readable(void *context, uint64_t address)
@@ -61,7 +50,6 @@ static void code_lost(void *context, uint64_t start, uint64_t end)
 {
     struct process *process = context;
     executor_invalidate(process->executor, start, end);
-    process_store_changed(process, start, end);
     if (process->control)
         process->control->changed(process->control_context, start, end);
 }
@@ -250,8 +238,6 @@ struct process *process_new(const char *path, const char *const *arguments,
         process_free(process);
         return NULL;
     }
-    if (settings->stores)
-        process_store_open(process);
     return process;
 }
 
@@ -264,7 +250,6 @@ void process_free(struct process *process)
     if (process->space)
         space_set_listener(process->space, NULL, NULL);
     executor_free(process->executor);
-    process_store_free(process);
     process_threads_free(process->threads);
     exec_thread_free(process->thread);
     modules_free(process->modules);
@@ -591,7 +576,6 @@ int process_run(struct process *process, struct process_end *end, struct bt_erro
     if (result == 0) {
         process_loop(process, error);
         process_finish(process);
-        process_store_save(process);
         result = process->result;
     }
     *end = process->end;

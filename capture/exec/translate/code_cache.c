@@ -28,7 +28,6 @@ struct code_cache {
     uint8_t *arena;                /* metadata of blocks */
     size_t arena_size;
     size_t arena_used;
-    size_t arena_fresh;    /* offset from which on it was never used, and is zeros */
     struct block **blocks; /* by number; in ascending order of their code */
     uint32_t block_count, block_limit;
     struct exit **exits; /* by number */
@@ -195,10 +194,6 @@ void *code_cache_allocate(struct code_cache *cache, size_t bytes)
         return NULL;
     void *memory = cache->arena + cache->arena_used;
     cache->arena_used += bytes;
-    if (cache->arena_used > cache->arena_fresh) {
-        cache->arena_fresh = cache->arena_used;
-        return memory;
-    }
     return memset(memory, 0, bytes);
 }
 

@@ -112,8 +112,7 @@ struct block {
     uint32_t first_exit;         /* number of exits[0] */
     uint16_t record_count, patch_count, through_fs_count;
     uint16_t instructions;  /* number of executed instructions, including a system call */
-    bool vector : 1;        /* uses vector state */
-    bool beyond_sse : 1;    /* not only xmm registers and MXCSR: legacy_sse() */
+    bool vector;            /* uses vector state */
     bool fs;                /* may use the base of fs */
     uint8_t step_processor; /* processor in step_records */
     bool breakpoint;        /* runs stop before the block: no exit is linked to it */
@@ -223,7 +222,7 @@ unsigned code_cache_invalidate(struct code_cache *cache, uint64_t begin, uint64_
 /* Forgets all blocks. */
 void code_cache_flush(struct code_cache *cache);
 
-/* Jumps to the thread's `leave`, `again` and `find`, in reach of a rel32. */
+/* Jumps to exec_leave(), exec_look_again() and exec_find_target(), in reach of a rel32. */
 const uint8_t *code_cache_leave(const struct code_cache *cache);
 const uint8_t *code_cache_look_again(const struct code_cache *cache);
 const uint8_t *code_cache_find_target(const struct code_cache *cache);

@@ -112,8 +112,9 @@ struct source *bus_source_new(struct source *references, struct bt_error *error)
         source_close(references);
         return NULL;
     }
-    *bus = (struct bus_source){.source = {&operations, references->backpressure},
-                               .references = references,
-                               .batch = {.records = records, .capacity = RECORDS}};
+    *bus = (struct bus_source){
+        .source = {.operations = &operations, .backpressure = references->backpressure},
+        .references = references,
+        .batch = {.records = records, .capacity = RECORDS}};
     return &bus->source;
 }

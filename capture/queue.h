@@ -48,7 +48,7 @@ struct queue_sizes {
     size_t block_records;
     size_t members;
     size_t member_bytes;
-    size_t segments; /* of a block's feed; 0: blocks hold records only */
+    size_t segments; /* room in each block's feed; 0: blocks hold records only */
 };
 
 /* NULL and *error on failure. */

@@ -17,7 +17,7 @@
 #define PACK_STOPPED "%.300s was not packed: the work was stopped" /* a message about a path */
 
 struct pack_settings {
-    int level;        /* of the engine `columns` */
+    int level;        /* how much the columns are compressed: the engine's level */
     unsigned threads; /* that code blocks; 0: the caller does */
     /* Called between blocks, with the bytes of path that were read and all of them (0: unknown).
      * False ends the work with BT_CLOSED. */

@@ -14,8 +14,8 @@ struct block_described {
     uint8_t record_count, reference_count;
     bool executed;
     uint32_t number;   /* in the content, + 1; 0: none yet */
-    uint32_t chained;  /* of the finder: the next template with the same hash, + 1 */
-    uint32_t follower; /* of the finder: the template that followed it last, + 1 */
+    uint32_t chained;  /* used to find blocks: the next template with this hash, + 1 */
+    uint32_t follower; /* used to find blocks: the template that followed last, + 1 */
 };
 
 /* What is exceptional before and at an execution, or the end. */
@@ -59,7 +59,7 @@ struct block_encoder {
     uint8_t processor; /* of the last execution */
 
     struct block_stream definitions, sequence, coded, other;
-    uint32_t *heads;             /* of the finder: by hash, the latest template + 1 */
+    uint32_t *heads;             /* used to find blocks: by hash, the latest template + 1 */
     struct block_feeder *feeder; /* NULL: not used yet */
 };
 

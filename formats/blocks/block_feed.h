@@ -16,7 +16,7 @@ struct block_segment {
     uint32_t count;            /* of words, or of records */
     uint32_t fs_base;
     uint8_t processor;
-    uint8_t marks; /* of the first record: ATTRIBUTE_EVENT, ATTRIBUTE_PART */
+    uint8_t marks; /* the first record's ATTRIBUTE_EVENT and ATTRIBUTE_PART */
     bool shares;   /* it is a user of the table */
 };
 
@@ -26,7 +26,7 @@ struct block_feed {
     size_t base; /* number of the batch's records before those that a source adds */
 };
 
-/* Room for so many segments, at least 1. NULL: no memory. */
+/* A feed with room for this number of segments, at least 1. NULL: no memory. */
 struct block_feed *block_feed_new(size_t capacity);
 void block_feed_free(struct block_feed *feed);
 

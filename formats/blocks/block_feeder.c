@@ -29,7 +29,7 @@ struct block_feeder {
     /* what is being read */
     uint32_t run, before; /* the run so far, and the one before it; 0: none */
     uint32_t end;         /* where the run's last fetch ends */
-    uint64_t *addresses;  /* of the run, after those of the encoder */
+    uint64_t *addresses;  /* addresses of the run that is collected, after the encoder's own */
     uint8_t processor, marks;
 };
 

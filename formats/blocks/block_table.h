@@ -17,7 +17,7 @@
 struct table_address {
     uint32_t addend;
     uint16_t record; /* number in the block; ascending */
-    uint16_t word;   /* of the execution; 0: none */
+    uint16_t word;   /* the execution's word that holds it; 0: none */
     bool through_fs;
 };
 

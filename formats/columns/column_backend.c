@@ -9,8 +9,8 @@
 #define WORTHWHILE_BYTES 32u /* a frame of zstd has 9 bytes of its own */
 
 /* What decides whether a search for repeated parts pays. */
-#define REPEAT_BYTES 16u /* so long, */
-#define REPEAT_SHARE 8u  /* and so often: at one of so many places */
+#define REPEAT_BYTES 16u /* length of a repeated part */
+#define REPEAT_SHARE 8u  /* one of this number of places repeats */
 #define PROBES       64u /* places looked at */
 #define ANCHOR_STEP  8u  /* distance of the places that are remembered */
 #define ANCHOR_BITS  12u

@@ -495,15 +495,15 @@ static int check(struct config *config, unsigned *line, struct bt_error *error)
     for (size_t i = 0; i < config->count; i++) {
         struct config_capture *capture = &config->captures[i];
         *line = capture->line;
-        if (set_defaults(config, capture, error) < 0)
-            return BT_USAGE;
+        int result = set_defaults(config, capture, error);
+        if (result < 0)
+            return result;
         if (!capture->board[0] || !capture->settings.prefix[0])
             return bt_fail(error, BT_USAGE, "[capture %s] needs %s", capture->name,
                            capture->board[0] ? "an output" : "a board");
-        if (rules_check(&capture->settings, error) < 0) {
-            bt_fail_within(error, "[capture %s]", capture->name);
-            return BT_USAGE;
-        }
+        result = rules_check(&capture->settings, error);
+        if (result < 0)
+            return bt_fail_within(error, "[capture %s]", capture->name);
         for (size_t j = 0; j < i; j++)
             if (same_output(config->captures[j].settings.prefix, capture->settings.prefix))
                 return bt_fail(error, BT_USAGE, "[capture %s] has the same output as [capture %s]",

@@ -151,6 +151,7 @@ include capture/instrument/instrument.mk
 depend-library: $(BUILD)/libbustap-depend.a $(PLUGIN)
 include tests/tests.mk
 include firmware/riscv/firmware.mk
+include firmware/gateware/gateware.mk
 include doc/install.mk
 
 # --- the rest --------------------------------------------------------------------------------------

@@ -101,7 +101,10 @@ check:
 # The program for mpirun is tested if Open MPI is installed, and without sanitizers: Open MPI itself leaks memory.
 HAVE_MPI := $(if $(SANITIZE)$(FUZZING),,$(shell $(PKG_CONFIG) --exists ompi-c 2>/dev/null && echo 1))
 
-tests: all $(if $(HAVE_MPI),$(BUILD)/mpi/bustap) $(BUILD)/tests/unit $(FAILPOINTS)/bustap $(FAILPOINTS)/bustapd $(FUZZ_REPLAYS) $(E2E_TOOLS)
+# The simulated gateware is one for all variants.
+HAVE_VERILATOR := $(if $(SANITIZE)$(FUZZING),,$(shell command -v verilator))
+
+tests: all $(if $(HAVE_MPI),$(BUILD)/mpi/bustap) $(if $(HAVE_VERILATOR),gateware-sim-run) $(BUILD)/tests/unit $(FAILPOINTS)/bustap $(FAILPOINTS)/bustapd $(FUZZ_REPLAYS) $(E2E_TOOLS)
 
 check-run: tests
 	@BUILD=$(BUILD) tests/run

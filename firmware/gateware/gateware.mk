@@ -1,0 +1,50 @@
+# The board in logic: make gateware-sim builds its simulation, which the tests compare with the C code.
+
+GATEWARE       := firmware/gateware
+GATEWARE_BUILD := build/gateware
+GATEWARE_RTL   := $(sort $(wildcard $(GATEWARE)/rtl/*.v $(GATEWARE)/rtl/*.vh))
+GATEWARE_TOP   := bustap_hx8k
+VERILATED      := $(GATEWARE_BUILD)/verilated
+VERILATOR_ROOT  = $(shell verilator --getenv VERILATOR_ROOT)
+GATEWARE_FLAGS := -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -g $(WARNINGS) -Werror -I. -DBOARD_PAYLOAD_MAX=960u
+# The board's own code, with the gateware's size of slots.
+GATEWARE_TWIN  := $(sort $(wildcard firmware/*.c)) formats/record/record.c formats/record/filter.c \
+                  formats/wire/packing.c formats/wire/wire.c formats/base/crc32c.c
+GATEWARE_SIM   := $(sort $(wildcard $(GATEWARE)/sim/*.c))
+GATEWARE_TESTS := $(patsubst %.c,$(GATEWARE_BUILD)/%.o,$(GATEWARE_TWIN) $(GATEWARE_SIM))
+
+.PHONY: gateware-sim gateware-sim-run
+gateware-sim:
+	@.ci/packages gateware
+	@$(MAKE) --no-print-directory gateware-sim-run
+
+gateware-sim-run: $(GATEWARE_BUILD)/cosimulate
+
+$(VERILATED)/V$(GATEWARE_TOP)__ALL.a: $(GATEWARE_RTL)
+	@mkdir -p $(VERILATED)
+	@echo '  VERILATE $(GATEWARE_TOP)'
+	@verilator -O3 --cc --trace --Mdir $(VERILATED) -Wall -Wno-UNUSED -Wno-UNUSEDPARAM --language 1364-2005 \
+	    -I$(GATEWARE)/rtl --top-module $(GATEWARE_TOP) $(filter %.v,$^) -CFLAGS -O2
+	@$(MAKE) -s -C $(VERILATED) -f V$(GATEWARE_TOP).mk >$(VERILATED)/log 2>&1 || { cat $(VERILATED)/log; exit 1; }
+
+$(VERILATED)/runtime.o: $(GATEWARE)/sim/gateware_pins.cpp $(VERILATED)/V$(GATEWARE_TOP)__ALL.a
+	@echo '  CXX    $<'
+	@for f in verilated verilated_vcd_c verilated_threads; do \
+	    g++ -O2 -DVM_TRACE=1 -I$(VERILATOR_ROOT)/include -I$(VERILATOR_ROOT)/include/vltstd \
+	        -c $(VERILATOR_ROOT)/include/$$f.cpp -o $(VERILATED)/$$f.o || exit 1; done
+	@g++ -O2 -I. -I$(VERILATED) -I$(VERILATOR_ROOT)/include -I$(VERILATOR_ROOT)/include/vltstd \
+	    -c $< -o $(VERILATED)/gateware_pins.o
+	@ld -r -o $@ $(VERILATED)/verilated.o $(VERILATED)/verilated_vcd_c.o $(VERILATED)/verilated_threads.o \
+	    $(VERILATED)/gateware_pins.o
+
+$(GATEWARE_BUILD)/cosimulate: $(GATEWARE_BUILD)/tests/firmware/gateware/cosimulate.o $(GATEWARE_TESTS) \
+    $(VERILATED)/runtime.o $(VERILATED)/V$(GATEWARE_TOP)__ALL.a
+	@echo '  LINK   $@'
+	@g++ -o $@ $^ -lpthread
+
+$(GATEWARE_BUILD)/%.o: %.c $(GATEWARE)/gateware.mk
+	@mkdir -p $(@D)
+	@echo '  CC     $< (gateware)'
+	@$(CC) $(GATEWARE_FLAGS) -MMD -MP -c -o $@ $<
+
+-include $(shell [ -d $(GATEWARE_BUILD) ] && find $(GATEWARE_BUILD) -name '*.d' 2>/dev/null)

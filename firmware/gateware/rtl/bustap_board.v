@@ -1,0 +1,75 @@
+// The board between its pins' registers: three clock domains (bus, core, link), of which each may
+// stop. All that crosses is in crossings.txt.
+module bustap_board #(parameter CORE_MHZ = 66, parameter [127:0] SERIAL = "0000000000000000") (
+    input  wire        bus_clock,
+    input  wire        bus_reset,
+    input  wire        bus_ads,
+    input  wire [35:3] bus_address,
+    input  wire [4:0]  bus_request,
+
+    input  wire        core_clock,
+    input  wire [31:0] clock_hz, // of the bus; 0: unknown
+    output wire        armed,
+
+    input  wire        link_clock,
+    input  wire        can_write,
+    input  wire        can_read,
+    input  wire [7:0]  data_in,
+    output wire [7:0]  data_next,
+    output wire        drive_next,
+    output wire        write_next,
+    output wire        read_next,
+    output wire        output_next,
+    output wire        flush_next
+);
+    wire        entry_write, entry_full, entry_half, entry_valid, entry_take;
+    wire [63:0] entry_in, entry;
+    bus_front front (
+        .clock(bus_clock), .reset(bus_reset), .ads(bus_ads), .address(bus_address),
+        .request(bus_request), .full(entry_full), .half(entry_half), .write(entry_write),
+        .entry(entry_in));
+    dual_clock_fifo entries (
+        .write_clock(bus_clock), .write(entry_write), .in(entry_in), .full(entry_full), .half(entry_half),
+        .read_clock(core_clock), .take(entry_take), .valid(entry_valid), .out(entry));
+
+    wire        byte_valid, byte_take, received, byte_ready;
+    wire [7:0]  byte_in, received_byte;
+    byte_crossing bytes (
+        .write_clock(link_clock), .write(received), .in(received_byte), .ready(byte_ready),
+        .read_clock(core_clock), .valid(byte_valid), .out(byte_in), .take(byte_take));
+
+    wire [3:0]  written_gray, written, sent, sent_gray, sent_seen;
+    wire        put;
+    wire [12:0] put_at;
+    wire [3:0]  put_bytes;
+    wire [63:0] put_data, word;
+    wire [9:0]  read_word;
+    wire        read_slot, slot_done, sender_valid, sender_take, sender_idle;
+    wire [7:0]  sender_byte;
+    bustap_core #(.CORE_MHZ(CORE_MHZ), .SERIAL(SERIAL)) core (
+        .clock(core_clock), .clock_hz(clock_hz), .armed(armed), .entry_valid(entry_valid), .entry(entry),
+        .entry_take(entry_take), .byte_valid(byte_valid), .byte_in(byte_in), .byte_take(byte_take),
+        .written_gray(written_gray), .sent(sent_seen), .put(put), .put_at(put_at),
+        .put_bytes(put_bytes), .put_data(put_data));
+
+    slot_memory slots (
+        .write_clock(core_clock), .write(put), .write_at(put_at), .write_bytes(put_bytes),
+        .in(put_data), .read_clock(link_clock), .read(read_slot), .read_word(read_word), .out(word));
+    gray_reader #(.BITS(4)) written_crossing (
+        .clock(link_clock), .gray(written_gray), .binary(written));
+    gray_counter #(.BITS(4)) sent_counter (
+        .clock(link_clock), .step(slot_done), .binary(sent), .gray(sent_gray));
+    gray_reader #(.BITS(4)) sent_crossing (
+        .clock(core_clock), .gray(sent_gray), .binary(sent_seen));
+
+    frame_sender sender (
+        .clock(link_clock), .written(written), .slot_done(slot_done), .sent(sent),
+        .read(read_slot), .read_word(read_word), .word(word), .valid(sender_valid),
+        .out(sender_byte), .take(sender_take), .idle(sender_idle));
+    ft245_port port (
+        .clock(link_clock), .can_write(can_write), .can_read(can_read), .data_in(data_in),
+        .data_next(data_next), .drive_next(drive_next), .write_next(write_next),
+        .read_next(read_next), .output_next(output_next), .flush_next(flush_next),
+        .valid(sender_valid), .in(sender_byte), .take(sender_take), .idle(sender_idle),
+        .received(received), .out(received_byte), .room(byte_ready));
+endmodule

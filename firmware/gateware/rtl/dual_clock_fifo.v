@@ -1,0 +1,47 @@
+// A FIFO between two clock domains (256 x 64 bits: four RAM blocks). Either clock may stop.
+//
+// Writer: `write` while `full` is 0 stores `in`. Reader: `out` is the oldest entry while `valid`;
+// `take` removes it. An entry appears two to three reader's clocks after it was written.
+module dual_clock_fifo #(parameter WIDTH = 64, parameter BITS = 8) (
+    input  wire             write_clock,
+    input  wire             write,
+    input  wire [WIDTH-1:0] in,
+    output reg              full,
+    output reg              half,       // half full or more
+
+    input  wire             read_clock,
+    input  wire             take,
+    output reg              valid,
+    output reg  [WIDTH-1:0] out
+);
+    reg [WIDTH-1:0] memory [0:(1 << BITS) - 1];
+    wire [BITS:0] written, written_gray, read, read_gray, read_seen, written_seen;
+
+    gray_counter #(.BITS(BITS + 1)) write_counter (
+        .clock(write_clock), .step(write), .binary(written), .gray(written_gray));
+    gray_reader #(.BITS(BITS + 1)) read_crossing (
+        .clock(write_clock), .gray(read_gray), .binary(read_seen));
+    // `full` knows what was written three clocks ago: a few places stay empty.
+    reg [BITS:0] fill = 0;
+    initial {full, half} = 2'b00;
+    always @(posedge write_clock) begin
+        fill <= written - read_seen;
+        full <= fill >= (1 << BITS) - 5;
+        half <= fill >= (1 << (BITS - 1));
+    end
+    always @(posedge write_clock)
+        if (write)
+            memory[written[BITS-1:0]] <= in;
+
+    wire fetch = (written_seen != read) && (!valid || take);
+    gray_counter #(.BITS(BITS + 1)) read_counter (
+        .clock(read_clock), .step(fetch), .binary(read), .gray(read_gray));
+    gray_reader #(.BITS(BITS + 1)) write_crossing (
+        .clock(read_clock), .gray(written_gray), .binary(written_seen));
+    initial valid = 1'b0;
+    always @(posedge read_clock) begin
+        if (fetch)
+            out <= memory[read[BITS-1:0]];
+        valid <= fetch || (valid && !take);
+    end
+endmodule

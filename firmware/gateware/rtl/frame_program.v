@@ -1,0 +1,173 @@
+// The programs of frame_maker, a step a clock. Each moves words from state_memory and registers into
+// the queue's slot, in the order of doc/wire-protocol.md, and adds to counters.
+//
+//   read, word  the word of state_memory is there in the next step
+//   add         `sum` is that word plus this, in the next step
+//   store, to   writes to a word of state_memory
+//   put         writes 64 bits to the slot's next word
+//   again       repeats the step (the self-test's: the last three) while copying has not ended
+module frame_program (
+    input  wire [6:0] step,
+    output reg        read,
+    output reg  [7:0] word,
+    output reg        word_copied, // the word is the next to copy
+    output reg        word_index,  // the word is that of the frame's first index
+    output reg        add_now,
+    output reg  [3:0] add,
+    output reg        store,
+    output reg  [2:0] store_what,
+    output reg  [7:0] to,
+    output reg        put,
+    output reg  [2:0] put_what,
+    output reg  [1:0] condition,
+    output reg        only_first,  // stores if no loss is pending
+    output reg        absorb,
+    output reg        to_count,    // the next word put is that of the frame's count
+    output reg        again,
+    output reg        last
+);
+`include "state_words.vh"
+`include "frame_program.vh"
+
+    always @* begin
+        {read, word, word_copied, word_index} = 0;
+        {add_now, add} = 0;
+        {store, store_what, to, only_first} = 0;
+        {put, put_what, condition} = 0;
+        {absorb, to_count, again, last} = 0;
+
+        case (step)
+        // --- add the recorder's events to the counters ---
+        PROGRAM_ADD_UP + 0: begin read = 1; word = WORD_SEEN; end
+        PROGRAM_ADD_UP + 1: begin read = 1; word = WORD_ACCEPTED; add_now = 1; add = ADD_SEEN; end
+        PROGRAM_ADD_UP + 2: begin
+            read = 1; word = WORD_FILTERED; add_now = 1; add = ADD_ACCEPTED; store = 1; to = WORD_SEEN;
+        end
+        PROGRAM_ADD_UP + 3: begin
+            read = 1; word = WORD_ABOVE; add_now = 1; add = ADD_FILTERED; store = 1; to = WORD_ACCEPTED;
+        end
+        PROGRAM_ADD_UP + 4: begin
+            read = 1; word = WORD_UNDECODED; add_now = 1; add = ADD_ABOVE; store = 1; to = WORD_FILTERED;
+        end
+        PROGRAM_ADD_UP + 5: begin
+            read = 1; word = WORD_PENDING; add_now = 1; add = ADD_UNDECODED; store = 1; to = WORD_ABOVE;
+        end
+        PROGRAM_ADD_UP + 6: begin // the first of two uses; the second clears the events
+            read = 1; word = WORD_LOST; add_now = 1; add = ADD_LOST; store = 1; to = WORD_UNDECODED;
+        end
+        PROGRAM_ADD_UP + 7: begin
+            read = 1; word = WORD_POSITION; add_now = 1; add = ADD_LOST; store = 1; to = WORD_PENDING;
+        end
+        PROGRAM_ADD_UP + 8: begin add_now = 1; add = ADD_KEPT; store = 1; to = WORD_LOST; end
+        PROGRAM_ADD_UP + 9: begin store = 1; to = WORD_POSITION; last = 1; end
+
+        // --- a frame of records is complete: the part of its header that was not known ---
+        PROGRAM_CLOSE + 0: begin put = 1; put_what = PUT_KIND; read = 1; word = WORD_SEQUENCE; end
+        PROGRAM_CLOSE + 1: begin
+            put = 1; put_what = PUT_STATE; to_count = 1; read = 1; word = WORD_FRAMES;
+            add_now = 1; add = ADD_SEQUENCE;
+        end
+        PROGRAM_CLOSE + 2: begin
+            put = 1; put_what = PUT_COUNT; store = 1; to = WORD_SEQUENCE; add_now = 1; add = ADD_ONE;
+        end
+        PROGRAM_CLOSE + 3: begin store = 1; to = WORD_FRAMES; last = 1; end
+
+        // --- a frame of records begins: ticks, first index and the losses before it ---
+        PROGRAM_OPEN + 0: begin absorb = 1; read = 1; word = WORD_ACCEPTED; end
+        PROGRAM_OPEN + 1: begin
+            put = 1; put_what = PUT_TICK; add_now = 1; add = ADD_ZERO;
+        end
+        PROGRAM_OPEN + 2: begin
+            put = 1; put_what = PUT_STATE; store = 1; to = WORD_POSITION; read = 1; word = WORD_PENDING;
+        end
+        PROGRAM_OPEN + 3: begin put = 1; put_what = PUT_STATE; read = 1; word = WORD_LOST_FIRST; end
+        PROGRAM_OPEN + 4: begin
+            put = 1; put_what = PUT_STATE; read = 1; word = WORD_LOST_LAST;
+            store = 1; store_what = STORE_ZERO; to = WORD_PENDING;
+        end
+        PROGRAM_OPEN + 5: begin
+            put = 1; put_what = PUT_STATE; read = 1; word = WORD_TIMES;
+            store = 1; store_what = STORE_ZERO; to = WORD_LOST_FIRST;
+        end
+        PROGRAM_OPEN + 6: begin store = 1; store_what = STORE_ZERO; to = WORD_LOST_LAST; last = 1; end
+
+        // --- the bus domain dropped phases ---
+        PROGRAM_LOSS + 0: begin store = 1; store_what = STORE_TICK; to = WORD_LOST_FIRST; only_first = 1; end
+        PROGRAM_LOSS + 1: begin absorb = 1; read = 1; word = WORD_SEEN; end
+        PROGRAM_LOSS + 2: begin
+            store = 1; store_what = STORE_TICK; to = WORD_LOST_LAST; add_now = 1; add = ADD_MISSED;
+            read = 1; word = WORD_ACCEPTED;
+        end
+        PROGRAM_LOSS + 3: begin
+            store = 1; to = WORD_SEEN; add_now = 1; add = ADD_MISSED; read = 1; word = WORD_LOST;
+        end
+        PROGRAM_LOSS + 4: begin
+            store = 1; to = WORD_ACCEPTED; add_now = 1; add = ADD_MISSED; read = 1; word = WORD_PENDING;
+        end
+        PROGRAM_LOSS + 5: begin store = 1; to = WORD_LOST; add_now = 1; add = ADD_MISSED; end
+        PROGRAM_LOSS + 6: begin store = 1; to = WORD_PENDING; last = 1; end
+
+        // --- the header of a frame without records ---
+        PROGRAM_HEADER + 0: begin put = 1; put_what = PUT_KIND; read = 1; word = WORD_SEQUENCE; end
+        PROGRAM_HEADER + 1: begin
+            put = 1; put_what = PUT_SESSION; add_now = 1; add = ADD_SEQUENCE; read = 1; word_index = 1;
+        end
+        PROGRAM_HEADER + 2: begin
+            put = 1; put_what = PUT_TICK; condition = IF_NUMBERED; store = 1; to = WORD_SEQUENCE;
+        end
+        PROGRAM_HEADER + 3: begin
+            put = 1; put_what = PUT_STATE; condition = IF_NUMBERED; read = 1; word = WORD_PENDING;
+        end
+        PROGRAM_HEADER + 4: begin
+            put = 1; put_what = PUT_STATE; condition = IF_END; read = 1; word = WORD_LOST_FIRST;
+        end
+        PROGRAM_HEADER + 5: begin
+            put = 1; put_what = PUT_STATE; condition = IF_END; read = 1; word = WORD_LOST_LAST;
+        end
+        PROGRAM_HEADER + 6: begin put = 1; put_what = PUT_STATE; condition = IF_END; end
+        PROGRAM_HEADER + 7: begin put = 1; put_what = PUT_COUNT; last = 1; end
+
+        // --- payloads ---
+        PROGRAM_REPLY + 0: begin
+            put = 1; put_what = PUT_REPLY; store = 1; store_what = STORE_CLOCK;
+            to = WORD_IDENTITY + 8'd2; last = 1;
+        end
+
+        PROGRAM_IDENTITY + 0: begin read = 1; word_copied = 1; end
+        PROGRAM_IDENTITY + 1: begin
+            put = 1; put_what = PUT_STATE; read = 1; word_copied = 1; again = 1; last = 1;
+        end
+
+        PROGRAM_COUNTERS + 0: begin put = 1; put_what = PUT_TICK; read = 1; word_copied = 1; end
+        PROGRAM_COUNTERS + 1: begin
+            put = 1; put_what = PUT_STATE; read = 1; word_copied = 1; again = 1;
+        end
+        PROGRAM_COUNTERS + 2: begin put = 1; put_what = PUT_QUEUE; read = 1; word = WORD_SESSION; end
+        PROGRAM_COUNTERS + 3: begin put = 1; put_what = PUT_PHASE; last = 1; end
+
+        PROGRAM_PATTERN + 0: begin read = 1; word = WORD_PATTERN; end
+        PROGRAM_PATTERN + 1: begin put = 1; put_what = PUT_STATE; add_now = 1; add = ADD_PATTERN; end
+        PROGRAM_PATTERN + 2: begin store = 1; to = WORD_PATTERN; end
+        PROGRAM_PATTERN + 3: begin read = 1; word = WORD_PATTERN; again = 1; end
+        PROGRAM_PATTERN + 4: begin read = 1; word = WORD_PATTERN_INDEX; end
+        PROGRAM_PATTERN + 5: begin add_now = 1; add = ADD_PATTERN_FRAME; end
+        PROGRAM_PATTERN + 6: begin store = 1; to = WORD_PATTERN_INDEX; last = 1; end
+
+        // --- after a frame without records ---
+        PROGRAM_TAIL + 0: begin read = 1; word = WORD_FRAMES; end
+        PROGRAM_TAIL + 1: begin add_now = 1; add = ADD_ONE; read = 1; word = WORD_TIMES; end
+        PROGRAM_TAIL + 2: begin store = 1; to = WORD_FRAMES; condition = IF_SESSION; last = 1; end
+
+        // --- ARM: counters are 0 ---
+        PROGRAM_RESET + 0: begin store = 1; store_what = STORE_ZERO; word_copied = 1; again = 1; end
+        PROGRAM_RESET + 1: begin store = 1; store_what = STORE_ARGUMENT; to = WORD_SEQUENCE; end
+        PROGRAM_RESET + 2: begin store = 1; store_what = STORE_ARGUMENT; to = WORD_SESSION; last = 1; end
+
+        // --- SELF_TEST: the pattern begins ---
+        PROGRAM_TEST + 0: begin store = 1; store_what = STORE_ZERO; to = WORD_PATTERN; end
+        PROGRAM_TEST + 1: begin store = 1; store_what = STORE_ZERO; to = WORD_PATTERN_INDEX; end
+        PROGRAM_TEST + 2: begin store = 1; store_what = STORE_ZERO; to = WORD_SEQUENCE; last = 1; end
+        default: ;
+        endcase
+    end
+endmodule

@@ -1,0 +1,20 @@
+// Words of state_memory. 0 to 14: the packer's slots, time above address.
+localparam [7:0] WORD_SEEN = 8'd16,       // counters in the order of doc/wire-protocol.md
+                 WORD_ACCEPTED = 8'd17,
+                 WORD_FILTERED = 8'd18,
+                 WORD_ABOVE = 8'd19,
+                 WORD_UNDECODED = 8'd20,
+                 WORD_LOST = 8'd21,
+                 WORD_FRAMES = 8'd22,
+                 WORD_PENDING = 8'd23,    // lost since the last frame of records was opened
+                 WORD_LOST_FIRST = 8'd24, // ticks of the first and the last of those
+                 WORD_LOST_LAST = 8'd25,
+                 WORD_POSITION = 8'd26,   // accepted without the pending losses
+                 WORD_SEQUENCE = 8'd27,   // of the next frame, above the session's id
+                 WORD_SESSION = 8'd28,    // of the counters, low 32 bits
+                 WORD_PATTERN = 8'd29,    // the next word of the self-test
+                 WORD_PATTERN_INDEX = 8'd30,
+                 WORD_TIMES = 8'd31,      // heartbeat in ms above flush in us
+                 WORD_IDENTITY = 8'd32,   // 12 words
+                 WORD_RANGES = 8'd48,     // 8 words, highest address above lowest
+                 WORD_RECEIVED = 8'd64;   // 32 words, a ring of 256 bytes

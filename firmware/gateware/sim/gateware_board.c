@@ -1,0 +1,149 @@
+#include "firmware/gateware/sim/gateware_board.h"
+
+#include "firmware/virtual/random.h"
+
+#include <stdlib.h>
+
+#define PICOSECONDS UINT64_C(1000000000000) /* in a second */
+#define NEVER       UINT64_MAX
+
+enum clock_name { CLOCK_BUS, CLOCK_CORE, CLOCK_LINK, CLOCKS };
+
+struct clock {
+    uint64_t half; /* half a period, in ps; 0: it stands still */
+    uint64_t next; /* time of the next edge */
+};
+
+struct gateware_board {
+    struct gateware *gateware;
+    struct gateware_pins pins;
+    struct clock clocks[CLOCKS];
+    uint64_t now; /* ps */
+    uint64_t tick;
+    struct p6_pins p6;
+    struct ft245_chip chip;
+    struct bus_phase *phases; /* the caller's, while the simulation runs */
+    size_t count, done;
+};
+
+static void set_clock(struct gateware_board *board, enum clock_name name, uint64_t hz,
+                      uint64_t delay)
+{
+    struct clock *clock = &board->clocks[name];
+    clock->half = hz ? PICOSECONDS / 2 / hz : 0;
+    clock->next = hz ? board->now + clock->half + delay : NEVER;
+}
+
+void gateware_board_clocks(struct gateware_board *board, uint64_t bus_hz, uint64_t core_hz,
+                           uint64_t link_hz)
+{
+    set_clock(board, CLOCK_BUS, bus_hz, 0);
+    set_clock(board, CLOCK_CORE, core_hz, 0);
+    set_clock(board, CLOCK_LINK, link_hz, 0);
+}
+
+struct gateware_board *gateware_board_new(const struct gateware_settings *settings)
+{
+    struct gateware_board *board = calloc(1, sizeof *board);
+    if (!board || !(board->gateware = gateware_new(settings->vcd))) {
+        free(board);
+        return NULL;
+    }
+    uint64_t random = settings->seed;
+    ft245_chip_init(&board->chip, settings->seed + 1);
+    p6_pins_init(&board->p6, &board->pins, settings->seed + 2);
+    ft245_chip_drive(&board->chip, &board->pins);
+    board->pins.clock_hz = (uint32_t)settings->bus_hz;
+    gateware_apply(board->gateware, &board->pins, 0);
+    /* The clocks' phases have nothing to do with each other. */
+    set_clock(board, CLOCK_BUS, settings->bus_hz, virtual_random_below(&random, 10000));
+    set_clock(board, CLOCK_CORE, settings->core_hz, virtual_random_below(&random, 10000));
+    set_clock(board, CLOCK_LINK, settings->link_hz, virtual_random_below(&random, 10000));
+    return board;
+}
+
+void gateware_board_free(struct gateware_board *board)
+{
+    if (board)
+        gateware_free(board->gateware);
+    free(board);
+}
+
+static void apply(struct gateware_board *board)
+{
+    gateware_apply(board->gateware, &board->pins, board->now);
+}
+
+static void bus_rises(struct gateware_board *board)
+{
+    struct bus_phase *phase = board->done < board->count ? &board->phases[board->done] : NULL;
+    board->pins.bclk = 1;
+    apply(board);
+    board->tick++;
+    if (phase && phase->tick > board->tick)
+        phase = NULL;
+    if (p6_pins_clock(&board->p6, &board->pins, phase)) {
+        phase->tick = board->tick;
+        board->done++;
+    }
+}
+
+static void link_rises(struct gateware_board *board)
+{
+    ft245_chip_edge(&board->chip, &board->pins);
+    board->pins.clkout = 1;
+    apply(board);
+    ft245_chip_drive(&board->chip, &board->pins);
+}
+
+static void edge(struct gateware_board *board, enum clock_name name)
+{
+    board->clocks[name].next += board->clocks[name].half;
+    if (name == CLOCK_BUS && !board->pins.bclk)
+        bus_rises(board);
+    else if (name == CLOCK_LINK && !board->pins.clkout)
+        link_rises(board);
+    else if (name == CLOCK_BUS)
+        board->pins.bclk = 0;
+    else if (name == CLOCK_LINK)
+        board->pins.clkout = 0;
+    else
+        board->pins.oscillator = !board->pins.oscillator;
+    apply(board);
+}
+
+size_t gateware_board_run(struct gateware_board *board, uint64_t nanoseconds,
+                          struct bus_phase *phases, size_t count)
+{
+    uint64_t end = board->now + nanoseconds * 1000;
+    board->phases = phases;
+    board->count = count;
+    board->done = 0;
+    for (;;) {
+        enum clock_name first = CLOCK_BUS;
+        for (enum clock_name i = CLOCK_CORE; i < CLOCKS; i++)
+            if (board->clocks[i].next < board->clocks[first].next)
+                first = i;
+        if (board->clocks[first].next >= end)
+            break;
+        board->now = board->clocks[first].next;
+        edge(board, first);
+    }
+    board->now = end;
+    return board->done;
+}
+
+bool gateware_board_armed(const struct gateware_board *board)
+{
+    return !board->pins.armed_n;
+}
+
+uint64_t gateware_board_tick(const struct gateware_board *board)
+{
+    return board->tick;
+}
+
+struct ft245_chip *gateware_board_chip(struct gateware_board *board)
+{
+    return &board->chip;
+}

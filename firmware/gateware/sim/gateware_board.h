@@ -1,0 +1,40 @@
+/* The simulated board with its three clocks, a P6 bus and an FT232H. */
+#ifndef FIRMWARE_GATEWARE_BOARD_H
+#define FIRMWARE_GATEWARE_BOARD_H
+
+#include "firmware/bus.h"
+#include "firmware/gateware/sim/ft245_chip.h"
+#include "firmware/gateware/sim/p6_pins.h"
+
+struct gateware_settings {
+    uint64_t bus_hz, core_hz, link_hz; /* 0: the clock stands still */
+    uint64_t seed;                     /* of the clocks' phases and of the pauses; not 0 */
+    const char *vcd;                   /* a file for all signals, or NULL */
+};
+
+struct gateware_board;
+
+/* A board after power-up, or NULL (no memory). Free with gateware_board_free. */
+struct gateware_board *gateware_board_new(const struct gateware_settings *settings);
+void gateware_board_free(struct gateware_board *board);
+
+/* Changes a clock from now on. */
+void gateware_board_clocks(struct gateware_board *board, uint64_t bus_hz, uint64_t core_hz,
+                           uint64_t link_hz);
+
+/* Runs the simulation for a time. The phases, count of them, are put on the bus in order, each at
+ * its tick of the bus's clock or as soon after as the bus allows, which the phase's tick then
+ * tells. Returns how many were put. */
+size_t gateware_board_run(struct gateware_board *board, uint64_t nanoseconds,
+                          struct bus_phase *phases, size_t count);
+
+/* Whether a host has armed the board: its light. */
+bool gateware_board_armed(const struct gateware_board *board);
+
+/* The bus's clock: rising edges so far. */
+uint64_t gateware_board_tick(const struct gateware_board *board);
+
+/* The chip, for its bytes, pauses and findings. */
+struct ft245_chip *gateware_board_chip(struct gateware_board *board);
+
+#endif

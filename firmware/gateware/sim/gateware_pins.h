@@ -1,0 +1,38 @@
+/* The pins of the simulated board (rtl/bustap_hx8k.v), for C. */
+#ifndef FIRMWARE_GATEWARE_PINS_H
+#define FIRMWARE_GATEWARE_PINS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Levels: 1 is high. Signals whose names end in _n are active low. */
+struct gateware_pins {
+    /* in */
+    uint64_t a_n; /* A35# at bit 32 to A3# at bit 0 */
+    uint32_t clock_hz;
+    uint8_t bclk, reset_n, ads_n, req_n;
+    uint8_t oscillator; /* the core's clock */
+    uint8_t clkout, txe_n, rxf_n, d_in;
+    /* out */
+    uint8_t d_out, d_driven, wr_n, rd_n, oe_n, siwu_n, armed_n;
+};
+
+struct gateware;
+
+/* A board after power-up, or NULL (no memory). vcd: a file for all signals, or NULL. Free with
+ * gateware_free. */
+struct gateware *gateware_new(const char *vcd);
+void gateware_free(struct gateware *gateware);
+
+/* Applies the pins' levels, and fills in those of the outputs. picoseconds: the time for vcd. */
+void gateware_apply(struct gateware *gateware, struct gateware_pins *pins, uint64_t picoseconds);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

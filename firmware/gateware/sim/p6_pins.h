@@ -1,0 +1,28 @@
+/* Request phases on the pins of a P6 bus: ADS#, the address and request pins, two clocks each. */
+#ifndef FIRMWARE_GATEWARE_P6_PINS_H
+#define FIRMWARE_GATEWARE_P6_PINS_H
+
+#include "firmware/bus.h"
+#include "firmware/gateware/sim/gateware_pins.h"
+
+#define P6_CLOCKS 3u /* from one ADS# to the next, at least */
+
+struct p6_pins {
+    uint64_t random; /* state of what is on the pins between requests; not 0 */
+    unsigned clocks; /* since the last ADS# */
+    struct bus_phase phase;
+};
+
+/* An idle bus. */
+void p6_pins_init(struct p6_pins *p6, struct gateware_pins *pins, uint64_t seed);
+
+/* After a rising edge of the bus's clock: the levels before the next. phase is a request whose
+ * first clock that shall be, or NULL; returns whether it was taken, which needs P6_CLOCKS since the
+ * last. */
+bool p6_pins_clock(struct p6_pins *p6, struct gateware_pins *pins, const struct bus_phase *phase);
+
+/* What the board makes of a phase on its pins: Aa[2:0] have none and become the offset of the first
+ * byte (doc/p6-decoding.md, "The fields"). */
+void p6_pins_offset(struct bus_phase *phase);
+
+#endif

@@ -1,0 +1,19 @@
+#!/bin/sh
+# The board in logic, simulated: the same frames as the C code, byte for byte, and under losses every record is what its
+# index says. make check-gateware runs more.
+set -eu
+cosimulate=$TOP/build/gateware/cosimulate
+[ -x "$cosimulate" ] || {
+    echo "build/gateware/cosimulate is not built: that needs verilator"
+    exit 77
+}
+seed=1
+for options in '' packed=1 filter=1 'packed=1 filter=1 gap=20' 'pause=30 gap=1000 requests=5000' \
+    'loss=1 gap=0 link=20000000 pause=30' 'loss=1 gap=0 packed=1 bus=100000000 core=50000000'; do
+    # shellcheck disable=SC2086 # several options
+    "$cosimulate" seed=$seed $options || {
+        echo "cosimulate seed=$seed $options"
+        exit 1
+    }
+    seed=$((seed + 1))
+done

@@ -78,15 +78,6 @@ static int check_stream(const struct capture_settings *settings, struct bt_error
     return 0;
 }
 
-/* Whether the engine has the level. */
-static int check_level(const struct capture_settings *settings, struct bt_error *error)
-{
-    struct bt_error own = {0};
-    struct record_encoder *encoder = record_encoder_new(settings->engine, settings->level, &own);
-    record_encoder_free(encoder);
-    return encoder ? 0 : bt_fail(error, own.code, "%s", own.message);
-}
-
 int rules_check(const struct capture_settings *settings, struct bt_error *error)
 {
     int result = stream_output_is_named(settings->prefix)
@@ -105,7 +96,7 @@ int rules_check(const struct capture_settings *settings, struct bt_error *error)
     if (!record_engine_exists(settings->engine))
         return bt_fail(error, BT_USAGE, "this bustap was built without %s",
                        record_engine_name(settings->engine));
-    result = check_level(settings, error);
+    result = record_engine_check_level(settings->engine, settings->level, error);
     if (result == 0)
         result = trigger_check(&settings->trigger, error);
     return result < 0 ? result : check_limits(settings, error);

@@ -54,9 +54,25 @@ unsigned record_engine_version(enum record_engine engine)
                                                                              : CAPTURE_VERSION_GZIP;
 }
 
+int record_engine_check_level(enum record_engine engine, int level, struct bt_error *error)
+{
+    switch (engine) {
+    case RECORD_ENGINE_COLUMNS:
+        return column_check_level(level, error);
+    case RECORD_ENGINE_BLOCKS:
+        return level == -1 ? 0
+                           : bt_fail(error, BT_USAGE,
+                                     "engine blocks has no levels: leave --level out");
+    default:
+        return deflate_check_level((enum deflate_engine)engine, level, error);
+    }
+}
+
 struct record_encoder *record_encoder_new(enum record_engine engine, int level,
                                           struct bt_error *error)
 {
+    if (record_engine_check_level(engine, level, error) < 0)
+        return NULL;
     struct record_encoder *encoder = calloc(1, sizeof *encoder);
     if (!encoder) {
         bt_fail(error, BT_MEMORY, "no memory for a compressor");
@@ -68,8 +84,6 @@ struct record_encoder *record_encoder_new(enum record_engine engine, int level,
         encoder->columns = column_encoder_new(level, error);
     else if (engine != RECORD_ENGINE_BLOCKS)
         encoder->deflate = deflate_encoder_new((enum deflate_engine)engine, level, error);
-    else if (level != -1)
-        bt_fail(error, BT_USAGE, "engine blocks has no levels: leave --level out");
     else if ((encoder->blocks = block_encoder_new(error)))
         encoder->deflate = deflate_encoder_new(DEFLATE_RECORDS, 0, error);
     if (encoder->columns)

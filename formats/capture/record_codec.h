@@ -56,8 +56,12 @@ struct record_encoder;
 struct record_decoder;
 struct block_feed;
 
-/* level: -1 is the engine's default; the others are as deflate_encoder_new and column_encoder_new
- * have them; `blocks` has no others. NULL and *error on failure. */
+/* Whether the engine has the level: -1 is the engine's default; the others are as
+ * deflate_check_level and column_check_level have them; `blocks` has no others. Takes no memory. 0
+ * or BT_USAGE. */
+int record_engine_check_level(enum record_engine engine, int level, struct bt_error *error);
+
+/* An encoder of a level that record_engine_check_level accepts. NULL and *error on failure. */
 struct record_encoder *record_encoder_new(enum record_engine engine, int level,
                                           struct bt_error *error);
 void record_encoder_free(struct record_encoder *encoder);

@@ -36,13 +36,18 @@ static enum record_model_method model_method(unsigned level)
                                          : RECORD_MODEL_MANY;
 }
 
+int column_check_level(int level, struct bt_error *error)
+{
+    if (level < -1 || level > COLUMN_LEVEL_MOST)
+        return bt_fail(error, BT_USAGE, "columns have levels 0 (store) to %d, not %d",
+                       COLUMN_LEVEL_MOST, level);
+    return 0;
+}
+
 struct column_encoder *column_encoder_new(int level, struct bt_error *error)
 {
-    if (level < -1 || level > COLUMN_LEVEL_MOST) {
-        bt_fail(error, BT_USAGE, "columns have levels 0 (store) to %d, not %d", COLUMN_LEVEL_MOST,
-                level);
+    if (column_check_level(level, error) < 0)
         return NULL;
-    }
     struct column_encoder *encoder = calloc(1, sizeof *encoder);
     if (!encoder) {
         bt_fail(error, BT_MEMORY, "no memory for a compressor");

@@ -10,8 +10,11 @@
 struct column_encoder;
 struct column_decoder;
 
-/* level: 1 to COLUMN_LEVELS, for archives up to COLUMN_LEVEL_MOST; -1: the default; 0: records are
- * stored. NULL and *error on failure. */
+/* Whether there is such a level: 1 to COLUMN_LEVELS, for archives up to COLUMN_LEVEL_MOST; -1: the
+ * default; 0: records are stored. 0 or BT_USAGE. */
+int column_check_level(int level, struct bt_error *error);
+
+/* An encoder of a level that column_check_level accepts. NULL and *error on failure. */
 struct column_encoder *column_encoder_new(int level, struct bt_error *error);
 void column_encoder_free(struct column_encoder *encoder);
 

@@ -62,12 +62,35 @@ static enum deflate_engine resolve(enum deflate_engine engine, int level)
     return deflate_has(DEFLATE_ISAL) ? DEFLATE_ISAL : DEFLATE_ZLIB;
 }
 
+int deflate_check_level(enum deflate_engine engine, int level, struct bt_error *error)
+{
+    if (!deflate_has(engine))
+        return bt_fail(error, BT_USAGE, "this bustap was built without ISA-L; use zlib");
+    switch (resolve(engine, level)) {
+    case DEFLATE_RECORDS:
+    case DEFLATE_PROGRAMS:
+        return level == 0 || level == -1
+                   ? 0
+                   : bt_fail(error, BT_USAGE, "this engine has only level 0 (store)");
+    case DEFLATE_LIBDEFLATE:
+        return level >= -1 && level != 0 && level <= 12
+                   ? 0
+                   : bt_fail(error, BT_USAGE, "libdeflate has levels 1 to 12, not %d", level);
+    case DEFLATE_ISAL:
+        return level >= -1 && level <= 3
+                   ? 0
+                   : bt_fail(error, BT_USAGE, "ISA-L has levels 0 to 3, not %d", level);
+    default:
+        return level >= -1 && level != 0 && level <= 9
+                   ? 0
+                   : bt_fail(error, BT_USAGE, "zlib has levels 1 to 9, not %d", level);
+    }
+}
+
 static int own_setup(struct deflate_encoder *encoder, int level, struct bt_error *error)
 {
     if (level == 0)
         return 0; /* to store needs no memory */
-    if (level != -1)
-        return bt_fail(error, BT_USAGE, "this engine has only level 0 (store)");
     if (encoder->engine == DEFLATE_RECORDS)
         encoder->records = deflate_records_new();
     else
@@ -79,8 +102,6 @@ static int own_setup(struct deflate_encoder *encoder, int level, struct bt_error
 
 static int zlib_setup(struct deflate_encoder *encoder, int level, struct bt_error *error)
 {
-    if (level < -1 || level == 0 || level > 9)
-        return bt_fail(error, BT_USAGE, "zlib has levels 1 to 9, not %d", level);
     if (deflateInit2(&encoder->zlib, level < 0 ? 1 : level, Z_DEFLATED, ZLIB_RAW_WINDOW, 9,
                      Z_DEFAULT_STRATEGY) != Z_OK)
         return bt_fail(error, BT_MEMORY, "no memory for zlib");
@@ -89,8 +110,6 @@ static int zlib_setup(struct deflate_encoder *encoder, int level, struct bt_erro
 
 static int libdeflate_setup(struct deflate_encoder *encoder, int level, struct bt_error *error)
 {
-    if (level < -1 || level == 0 || level > 12)
-        return bt_fail(error, BT_USAGE, "libdeflate has levels 1 to 12, not %d", level);
     encoder->libdeflate = libdeflate_alloc_compressor(level < 0 ? 1 : level);
     return encoder->libdeflate ? 0 : bt_fail(error, BT_MEMORY, "no memory for libdeflate");
 }
@@ -100,8 +119,6 @@ static int isal_setup(struct deflate_encoder *encoder, int level, struct bt_erro
 {
     static const uint32_t level_bytes[] = {0, ISAL_DEF_LVL1_DEFAULT, ISAL_DEF_LVL2_DEFAULT,
                                            ISAL_DEF_LVL3_DEFAULT};
-    if (level < -1 || level > 3)
-        return bt_fail(error, BT_USAGE, "ISA-L has levels 0 to 3, not %d", level);
     encoder->level = level < 0 ? 1 : level;
     encoder->level_bytes = level_bytes[encoder->level];
     if (encoder->level_bytes && !(encoder->level_memory = malloc(encoder->level_bytes)))
@@ -113,10 +130,8 @@ static int isal_setup(struct deflate_encoder *encoder, int level, struct bt_erro
 struct deflate_encoder *deflate_encoder_new(enum deflate_engine engine, int level,
                                             struct bt_error *error)
 {
-    if (!deflate_has(engine)) {
-        bt_fail(error, BT_USAGE, "this bustap was built without ISA-L; use zlib");
+    if (deflate_check_level(engine, level, error) < 0)
         return NULL;
-    }
     struct deflate_encoder *encoder = calloc(1, sizeof *encoder);
     if (!encoder) {
         bt_fail(error, BT_MEMORY, "no memory for a compressor");

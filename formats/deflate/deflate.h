@@ -31,10 +31,13 @@ bool deflate_has(enum deflate_engine engine);
 const char *deflate_engine_name(enum deflate_engine engine);
 
 /*
- * level: 1 to 9 for zlib, 1 to 12 for libdeflate, 0 to 3 for ISA-L, -1 for the engine's default
- * (1); the engines for records accept -1, and 0: stored blocks, for slow processors. NULL and
- * *error on failure.
+ * Whether the engine is built in and has the level: 1 to 9 for zlib, 1 to 12 for libdeflate, 0 to 3
+ * for ISA-L, -1 for the engine's default (1); the engines for records accept -1, and 0: stored
+ * blocks, for slow processors. 0 or BT_USAGE.
  */
+int deflate_check_level(enum deflate_engine engine, int level, struct bt_error *error);
+
+/* An encoder of a level that deflate_check_level accepts. NULL and *error on failure. */
 struct deflate_encoder *deflate_encoder_new(enum deflate_engine engine, int level,
                                             struct bt_error *error);
 void deflate_encoder_free(struct deflate_encoder *encoder);

@@ -55,6 +55,37 @@ static void test_engines(void)
     record_decoder_free(decoder);
 }
 
+/* A level that an engine has makes an encoder, any other one the same message without one. */
+static void test_levels(void)
+{
+    for (int i = 0; i < RECORD_ENGINES; i++) {
+        const enum record_engine engine = (enum record_engine)i;
+        if (!record_engine_exists(engine))
+            continue;
+        for (int level = -2; level <= 14; level++) {
+            struct bt_error checked = {0}, made = {0};
+            const int result = record_engine_check_level(engine, level, &checked);
+            struct record_encoder *encoder = record_encoder_new(engine, level, &made);
+            CU_ASSERT_EQUAL(result, encoder ? 0 : BT_USAGE);
+            CU_ASSERT_EQUAL(checked.code, made.code);
+            CU_ASSERT_STRING_EQUAL(checked.message, made.message);
+            CU_ASSERT(encoder || level != -1);
+            record_encoder_free(encoder);
+        }
+    }
+    struct bt_error error;
+    CU_ASSERT_EQUAL(record_engine_check_level(RECORD_ENGINE_COLUMNS, 8, &error), BT_USAGE);
+    CU_ASSERT_STRING_EQUAL(error.message, "columns have levels 0 (store) to 7, not 8");
+    CU_ASSERT_EQUAL(record_engine_check_level(RECORD_ENGINE_BLOCKS, 1, &error), BT_USAGE);
+    CU_ASSERT_STRING_EQUAL(error.message, "engine blocks has no levels: leave --level out");
+    CU_ASSERT_EQUAL(record_engine_check_level(RECORD_ENGINE_ZLIB, 10, &error), BT_USAGE);
+    CU_ASSERT_STRING_EQUAL(error.message, "zlib has levels 1 to 9, not 10");
+    CU_ASSERT_EQUAL(record_engine_check_level(RECORD_ENGINE_LIBDEFLATE, 13, &error), BT_USAGE);
+    CU_ASSERT_STRING_EQUAL(error.message, "libdeflate has levels 1 to 12, not 13");
+    CU_ASSERT_EQUAL(record_engine_check_level(RECORD_ENGINE_PROGRAMS, 1, &error), BT_USAGE);
+    CU_ASSERT_STRING_EQUAL(error.message, "this engine has only level 0 (store)");
+}
+
 /* Engines that gzip programs read, and the others. */
 static void test_versions(void)
 {
@@ -70,5 +101,8 @@ static void test_versions(void)
 }
 
 static const struct test_case cases[] = {
-    {"records of every engine come back", test_engines}, {"versions", test_versions}, {NULL, NULL}};
+    {"records of every engine come back", test_engines},
+    {"levels, with and without an encoder", test_levels},
+    {"versions", test_versions},
+    {NULL, NULL}};
 TEST_SUITE(record_codec, cases)

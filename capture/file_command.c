@@ -1,22 +1,19 @@
-#define _GNU_SOURCE /* posix_spawn_file_actions_addclosefrom_np */
+#define _DEFAULT_SOURCE /* setpriority */
 #include "capture/file_command.h"
 
 #include "formats/base/clock.h"
-#include "formats/base/program_path.h"
+#include "formats/base/program_start.h"
+#include "formats/base/program_words.h"
 #include "formats/base/thread.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,10 +33,8 @@ struct waiting_command {
 
 struct file_command {
     struct file_command_settings settings;
-    char text[FILE_COMMAND_BYTES];               /* words, each with its NUL */
-    char *arguments[FILE_COMMAND_BYTES / 2 + 2]; /* the last word is the file */
-    size_t words;                                /* without the file */
-    char variables[VARIABLES][VARIABLE_BYTES];   /* the thread's alone */
+    struct program_words command;              /* the file follows the words */
+    char variables[VARIABLES][VARIABLE_BYTES]; /* the thread's alone */
     pthread_t thread;
 
     pthread_mutex_t mutex; /* guards the members below */
@@ -63,37 +58,20 @@ __attribute__((format(printf, 2, 3))) static void report(const struct file_comma
 
 /* --- starting the command -------------------------------------------------------------------- */
 
-/* Splits text at blanks. Returns the number of words. */
-static size_t split(char *text, char **words)
+/* 0 or BT_USAGE. */
+static int split(struct program_words *words, const char *command, struct bt_error *error)
 {
-    size_t count = 0;
-    for (char *rest = text, *word; (word = strtok_r(rest, " \t", &rest));)
-        words[count++] = word;
-    words[count] = NULL;
-    return count;
+    if (strlen(command) >= FILE_COMMAND_BYTES)
+        return bt_fail(error, BT_USAGE, "the command is too long: at most %u bytes",
+                       FILE_COMMAND_BYTES - 1);
+    return program_words_split(words, command, error);
 }
 
 int file_command_check(const char *command, struct bt_error *error)
 {
-    char text[FILE_COMMAND_BYTES];
-    char *words[FILE_COMMAND_BYTES / 2 + 2];
-    char path[VARIABLE_BYTES];
-    if (strlen(command) >= sizeof text)
-        return bt_fail(error, BT_USAGE, "the command is too long: at most %u bytes",
-                       FILE_COMMAND_BYTES - 1);
-    strcpy(text, command);
-    if (split(text, words) == 0)
-        return bt_fail(error, BT_USAGE, "the command is empty");
-    if (strchr(words[0], '/'))
-        return program_path_is_program(words[0])
-                   ? 0
-                   : bt_fail(error, BT_USAGE, "%.200s is not an executable program", words[0]);
-    if (program_path_find(path, sizeof path, words[0]))
-        return 0;
-    return bt_fail(error, BT_USAGE,
-                   "there is no program %.200s in the folders of PATH; a command has no shell: put "
-                   "more than a program and its arguments into a script",
-                   words[0]);
+    struct program_words words;
+    int result = split(&words, command, error);
+    return result < 0 ? result : program_words_find(&words, error);
 }
 
 /* Whether an environment variable is one of ours. */
@@ -132,55 +110,17 @@ static char **make_environment(struct file_command *command, const struct file_c
     return variables;
 }
 
-/* Signals as a program expects them: none is blocked, none that bustap ignores is ignored. */
-static void set_signals(posix_spawnattr_t *attributes)
-{
-    sigset_t signals;
-    sigemptyset(&signals);
-    posix_spawnattr_setsigmask(attributes, &signals);
-    sigaddset(&signals, SIGPIPE);
-    sigaddset(&signals, SIGXFSZ);
-    sigaddset(&signals, SIGCHLD);
-    posix_spawnattr_setsigdefault(attributes, &signals);
-    posix_spawnattr_setpgroup(attributes, 0);
-    posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-                                             POSIX_SPAWN_SETPGROUP);
-}
-
-/* Returns an errno. */
-static int set_streams(posix_spawn_file_actions_t *actions)
-{
-    int result = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (result == 0)
-        result = posix_spawn_file_actions_adddup2(actions, STDERR_FILENO, STDOUT_FILENO);
-    if (result == 0)
-        result = posix_spawn_file_actions_addclosefrom_np(actions, STDERR_FILENO + 1);
-    return result;
-}
-
 /* Starts the command for a file. Returns an errno. */
 static int start(struct file_command *command, const struct file_command_file *file, pid_t *process)
 {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
+    static const int streams[3] = {-1, STDERR_FILENO, STDERR_FILENO};
+    struct program_words *words = &command->command;
     char **environment = make_environment(command, file);
     if (!environment)
         return ENOMEM;
-    command->arguments[command->words] = command->variables[0] + strlen("BUSTAP_FILE=");
-    command->arguments[command->words + 1] = NULL;
-    int result = posix_spawn_file_actions_init(&actions);
-    if (result == 0) {
-        result = posix_spawnattr_init(&attributes);
-        if (result == 0) {
-            set_signals(&attributes);
-            result = set_streams(&actions);
-            if (result == 0)
-                result = posix_spawnp(process, command->arguments[0], &actions, &attributes,
-                                      command->arguments, environment);
-            posix_spawnattr_destroy(&attributes);
-        }
-        posix_spawn_file_actions_destroy(&actions);
-    }
+    words->words[words->count] = command->variables[0] + strlen("BUSTAP_FILE=");
+    words->words[words->count + 1] = NULL;
+    int result = program_start(process, words->words, environment, streams);
     free(environment);
     if (result == 0)
         (void)setpriority(PRIO_PROCESS, (id_t)*process, LOWEST); /* it may have ended */
@@ -217,7 +157,7 @@ static bool wait_for_end(struct file_command *command, pid_t process, int *statu
 /* Reports a failure if it is the first. error: an errno of the start, or 0. */
 static void judge(struct file_command *command, const char *path, int error, int status)
 {
-    const char *name = command->arguments[0];
+    const char *name = command->command.words[0];
     if (error == 0 && status == 0)
         return;
     pthread_mutex_lock(&command->mutex);
@@ -297,10 +237,7 @@ struct file_command *file_command_new(const struct file_command_settings *settin
     }
     command->settings = *settings;
     command->last = &command->first;
-    snprintf(command->text, sizeof command->text, "%s", settings->command);
-    command->words = split(command->text, command->arguments);
-    if (command->words == 0 || strlen(settings->command) >= sizeof command->text) {
-        bt_fail(error, BT_USAGE, "the command is empty or too long");
+    if (split(&command->command, settings->command, error) < 0) {
         free(command);
         return NULL;
     }
@@ -344,7 +281,7 @@ void file_command_put(struct file_command *command, const struct file_command_fi
         report(command,
                "the command %.60s is too slow: it is not run for %.300s, and the number of such "
                "files is counted",
-               command->arguments[0], file->path);
+               command->command.words[0], file->path);
 }
 
 struct file_command_counts file_command_counts(struct file_command *command)
@@ -370,7 +307,7 @@ bool file_command_wait(struct file_command *command, int timeout_ms)
 static void report_end(struct file_command *command)
 {
     const struct file_command_counts *counts = &command->counts;
-    const char *name = command->arguments[0];
+    const char *name = command->command.words[0];
     const struct waiting_command *next = command->first;
     if (counts->failed > 1)
         report(command, "the command %.60s failed for %" PRIu64 " of %" PRIu64 " files", name,

@@ -2,6 +2,7 @@
 
 #include "driver/ftdi.h"
 #include "driver/ftdi_options.h"
+#include "driver/program_board.h"
 #include "driver/virtual_board.h"
 #include "formats/base/quantity.h"
 #include "formats/base/suggestion.h"
@@ -182,18 +183,19 @@ static int parse_virtual(struct virtual_board_settings *settings, const char *sp
 /* A parsed specification. */
 struct board_choice {
     bool is_virtual;
+    const char *command;                   /* of a program, else NULL */
     const char *ftdi;                      /* the options of an FTDI board */
     struct virtual_board_settings virtual; /* with is_virtual */
 };
 
 static int fail_unknown(const char *specification, struct bt_error *error)
 {
-    static const char *const kinds[] = {"virtual", "ftdi", NULL};
+    static const char *const kinds[] = {"virtual", "ftdi", "program", NULL};
     char kind[16];
     snprintf(kind, sizeof kind, "%.*s", (int)strcspn(specification, ":"), specification);
     bt_fail(error, BT_USAGE,
             "no board '%s': boards are virtual:replay=FILE, virtual:smp=N and "
-            "ftdi[:serial=S], each with options",
+            "ftdi[:serial=S], each with options, and program:COMMAND",
             specification);
     return suggestion_add(error, suggestion_among(kind, kinds));
 }
@@ -205,6 +207,11 @@ static int parse(struct board_choice *choice, const char *specification, struct 
     if (strncmp(specification, "virtual:", 8) == 0) {
         choice->is_virtual = true;
         return parse_virtual(&choice->virtual, specification, specification + 8, error);
+    }
+    if (strncmp(specification, "program:", 8) == 0) {
+        choice->command = specification + 8;
+        int result = program_board_check(choice->command, error);
+        return result < 0 ? bt_fail_within(error, "board '%.200s'", specification) : 0;
     }
     if (strcmp(specification, "ftdi") == 0)
         return 0;
@@ -230,9 +237,12 @@ int boards_open(struct stream **stream, const char *specification, struct bt_err
     int result = parse(&choice, specification, error);
     if (result < 0)
         return result;
-    if (!choice.is_virtual)
+    if (choice.command)
+        result = program_board_open(stream, choice.command, specification, error);
+    else if (choice.is_virtual)
+        result = virtual_board_open(stream, &choice.virtual, specification, error);
+    else
         return ftdi_open(stream, choice.ftdi, error);
-    result = virtual_board_open(stream, &choice.virtual, specification, error);
     return result < 0 ? bt_fail_within(error, "board '%s'", specification) : 0;
 }
 

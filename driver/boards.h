@@ -4,6 +4,7 @@
  *   virtual:replay=FILE[,loop][,requests=N][,rate=max|real|N][,clock=HZ][,queue=FRAMES]
  *   virtual:smp=N[,seed=S][,requests=N][,rate=max|real|N][,clock=HZ][,queue=FRAMES]
  *   ftdi[:option[,option...]]    options: serial=S, description=D, vid=V, pid=P, channel=A|B
+ *   program:COMMAND              a program and its arguments, separated by blanks
  *
  * Numbers are those of quantity_count; HZ and a rate's N are per second. FILE holds no comma.
  */

@@ -19,7 +19,7 @@ struct boards_settings {
 
 static const struct option_row boards_options[] = {
     OPTION_JSON_ROW(struct boards_settings, json),
-    {OPTION_TEXT, 0, "self-test", "SPEC ftdi virtual:smp= virtual:replay=FILE",
+    {OPTION_TEXT, 0, "self-test", "SPEC ftdi virtual:smp= virtual:replay=FILE program:FILE",
      "measure the link of this board with a test pattern",
      offsetof(struct boards_settings, self_test), NULL},
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
@@ -29,7 +29,8 @@ static const struct board_listing virtual_boards[] = {
     {"virtual:smp=N", "N processors that run a workload; also seed=S, requests=N, rate=max|real|N, "
                       "clock=HZ, queue=FRAMES"},
     {"virtual:replay=FILE", "a trace put back on the bus; also loop, requests=N, rate=max|real|N, "
-                            "clock=HZ, queue=FRAMES"}};
+                            "clock=HZ, queue=FRAMES"},
+    {"program:COMMAND", "a program that speaks the wire protocol on standard input and output"}};
 
 #define VIRTUAL_BOARDS (sizeof virtual_boards / sizeof virtual_boards[0])
 

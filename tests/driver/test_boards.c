@@ -30,6 +30,8 @@ static void test_good_specifications(void)
         "virtual:smp=8,seed=0x10,requests=1M,rate=max,clock=66M,queue=4",
         "virtual:smp=2,rate=real",
         "virtual:smp=2,rate=2.5M,queue=65535",
+        "program:cat",
+        "program: /bin/cat - \t",
     };
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         open_good(good[i]);
@@ -91,6 +93,10 @@ static void test_bad_specifications(void)
         {"virtual:replay=/dev/null", "/dev/null holds no records"},
         {"virtual:replay=/dev/null,loop", "/dev/null holds no records"},
         {"virtual:replay=-,loop", "standard input"},
+        {"program", "program:COMMAND"},
+        {"program: ", "the command is empty"},
+        {"program:no-such-program x", "there is no program no-such-program"},
+        {"program:/etc/passwd", "/etc/passwd is not an executable program"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct stream *stream;
@@ -115,13 +121,15 @@ static void test_check(void)
                                             "ftdi:serial=",
                                             "ftdi:serial=a,",
                                             "ftdi:vid=0403",
-                                            "ftdi:channel=C"};
+                                            "ftdi:channel=C",
+                                            "program:"};
     static const char *const elsewhere[] = {"ftdi",
                                             "ftdi:",
                                             "ftdi:serial=none,channel=b",
                                             "ftdi:vid=1,pid=2",
                                             "virtual:replay=no/such",
-                                            "virtual:replay=-"};
+                                            "virtual:replay=-",
+                                            "program:no-such-program"};
     for (size_t i = 0; i < sizeof senseless / sizeof *senseless; i++) {
         struct stream *stream;
         struct bt_error error = {0}, opening = {0};
@@ -148,6 +156,9 @@ static void test_a_name_that_is_too_long(void)
     }
     text[19999] = '\0';
     CU_ASSERT_EQUAL(boards_open(&stream, text, &error), BT_USAGE);
+    memcpy(text, "program:xxxxxxx", 15);
+    CU_ASSERT_EQUAL(boards_check(text, &error), BT_USAGE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "the command is too long"));
     free(text);
 }
 

@@ -23,7 +23,7 @@ printf '[capture a]\nboard=virtual:smp=1\noutput=a\n[capture b]\nboard=ftdi:port
 expect 2 'bustapd: boards:4: [capture b]: board option "port=3" is not one of serial=, description=, vid=, pid=, channel=' \
     bustapd -c boards --check
 printf '[capture a]\nboard=abacus\noutput=a\n' >abacus
-expect 2 "bustapd: abacus:1: [capture a]: no board 'abacus': boards are virtual:replay=FILE, virtual:smp=N and ftdi[:serial=S], each with options" \
+expect 2 "bustapd: abacus:1: [capture a]: no board 'abacus': boards are virtual:replay=FILE, virtual:smp=N and ftdi[:serial=S], each with options, and program:COMMAND" \
     bustapd -c abacus --check
 printf '[capture a]\nboard=virtual:replay=not/there\noutput=a\n' >absent
 expect 0 'absent: 1 capture, no errors' bustapd -c absent --check

@@ -83,7 +83,7 @@ static int take_reconnect(void *settings, const char *argument, struct bt_error 
 #define OPTION(member) offsetof(struct capture_options, member)
 
 static const struct option_row capture_rows[] = {
-    {OPTION_TEXT, 'b', "board", "SPEC ftdi virtual:smp= virtual:replay=FILE",
+    {OPTION_TEXT, 'b', "board", "SPEC ftdi virtual:smp= virtual:replay=FILE program:FILE",
      "the board to capture from, as 'bustap boards' lists them", OPTION(board), NULL},
     {OPTION_CALL, 'o', "output", "PREFIX",
      "files are PREFIX_00001_20261120T224500Z.byu.gz; - is standard output", 0, take_output},

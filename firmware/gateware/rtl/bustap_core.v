@@ -35,8 +35,9 @@ module bustap_core #(parameter CORE_MHZ = 66, parameter [127:0] SERIAL = "000000
     wire [63:0] maker_store_in, slot_in, reader_store_in, state;
     wire [3:0]  slot_read_word, slot_write_word;
     wire [2:0]  range_index;
-    wire        reader_read_granted = !maker_read && !slot_read && !fill_busy;
-    wire        reader_store_granted = !maker_store && !slot_write;
+    wire        may_read, may_write;
+    wire        reader_read_granted = !maker_read && !may_read && !fill_busy;
+    wire        reader_store_granted = !maker_store && !may_write;
     state_memory #(.SERIAL(SERIAL)) words (
         .clock(clock),
         .read(maker_read || slot_read || reader_read || fill_busy),
@@ -92,8 +93,8 @@ module bustap_core #(parameter CORE_MHZ = 66, parameter [127:0] SERIAL = "000000
     record_packer packer (
         .clock(clock), .begin_frame(begin_frame), .packed_frame(packing), .append(append),
         .ready(packer_ready), .address(address), .kind(kind), .time_in(record_time),
-        .busy(packer_busy), .full(packer_full), .near_full(packer_near_full),
-        .bytes(record_bytes), .count(record_count), .slot_read(slot_read),
+        .busy(packer_busy), .may_read(may_read), .may_write(may_write), .full(packer_full),
+        .near_full(packer_near_full), .bytes(record_bytes), .count(record_count), .slot_read(slot_read),
         .slot_read_word(slot_read_word), .slot(state), .slot_write(slot_write),
         .slot_write_word(slot_write_word), .slot_in(slot_in), .put(record_put),
         .put_bytes(record_put_bytes), .put_data(record_put_data));

@@ -95,7 +95,8 @@ module frame_maker (
     reg         pattern_wanted = 1'b0;
     reg         heartbeat_waits = 1'b0;
     reg  [3:0]  heartbeat_mark;
-    assign armed = phase == ARMED;
+    reg         armed_now = 1'b0; // phase == ARMED
+    assign armed = armed_now;
     assign draining = phase == DRAINING;
     assign at_rest = phase == IDLE && !pattern_wanted && !arming && !starting && !testing;
     assign can_open = three_free && !settling;
@@ -391,10 +392,13 @@ module frame_maker (
             starting <= 1'b1;
             in_session <= 1'b1;
             phase <= ARMED;
+            armed_now <= 1'b1;
         end else if (done_1 && job == JOB_START)
             starting <= 1'b0;
-        if (reply_good && code == COMMAND_STOP && phase == ARMED)
+        if (reply_good && code == COMMAND_STOP && phase == ARMED) begin
             phase <= DRAINING;
+            armed_now <= 1'b0;
+        end
         if (done_1 && is_end) begin
             phase <= IDLE;
             in_session <= 1'b0;

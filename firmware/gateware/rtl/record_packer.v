@@ -1,7 +1,7 @@
 // Writes records into the payload of the open frame, plain or packed by delta (doc/wire-protocol.md,
 // "Packed records"; formats/wire/packing.c makes the same bytes). A record passes four stages: find
-// the slot of its kind, subtract the slot's address and time, choose the fields' lengths, write up to
-// eight bytes a clock: a plain record takes two clocks, a packed one one or, seldom, two.
+// the slot of its kind (two clocks), subtract the slot's address and time, choose the fields' lengths,
+// write up to eight bytes a clock: a plain record takes two clocks, a packed one one or, seldom, two.
 module record_packer (
     input  wire        clock,
     input  wire        begin_frame,
@@ -13,6 +13,8 @@ module record_packer (
     input  wire [14:0] kind,       // processor 14:12, attribute 11:9, size 8:5, type 4:0
     input  wire [31:0] time_in,
     output wire        busy,       // a record is on its way
+    output wire        may_read,   // slot_read, slot_write may be set: known before them
+    output wire        may_write,
     output reg         full,       // another record might not fit; valid while not busy
     output reg         near_full,  // four more might not
     output reg  [9:0]  bytes,      // of the payload so far
@@ -41,6 +43,9 @@ module record_packer (
     reg  [14:0] used = 15'd0; // a bit for each slot that holds a kind
     reg  [3:0]  next = 4'd0;
 
+    // One clock compares the kind with those of the slots, the next uses the result.
+    reg         compared = 1'b0, found;
+    reg  [3:0]  hit;
     wire [14:0] hits;
     genvar i;
     generate
@@ -51,11 +56,9 @@ module record_packer (
                     kinds[i] <= kind_1;
         end
     endgenerate
-    wire       found = |hits;
-    wire [3:0] hit = {|(hits & 15'h7f00), |(hits & 15'h70f0), |(hits & 15'h4ccc), |(hits & 15'h2aaa)};
     wire [3:0] number_1 = found ? hit : next;
 
-    assign ready = !valid_1; // a record in two clocks: the stages after it decide late
+    assign ready = !valid_1 || (compared && !valid_2);
     assign slot_read = advance_1 && packed_frame;
     assign slot_read_word = number_1;
 
@@ -66,6 +69,9 @@ module record_packer (
             time_1 <= time_in;
         end
         valid_1 <= append || (valid_1 && !advance_1);
+        compared <= valid_1 && !advance_1;
+        found <= |hits;
+        hit <= {|(hits & 15'h7f00), |(hits & 15'h70f0), |(hits & 15'h4ccc), |(hits & 15'h2aaa)};
         if (begin_frame) begin
             used <= 15'd0;
             next <= 4'd0;
@@ -80,7 +86,7 @@ module record_packer (
     reg  [31:0] address_2, time_2, address_3, time_3;
     reg  [14:0] kind_2;
     reg  [3:0]  number_2, number_3;
-    assign advance_1 = valid_1 && (!valid_2 || advance_2);
+    assign advance_1 = valid_1 && compared && (!valid_2 || advance_2);
     // Stage 3 holds the record before this one; memory may not have its slot yet.
     wire [31:0] old_address = new_2 ? 32'd0 : again_2 ? address_3 : slot[31:0];
     wire [31:0] old_time = new_2 ? 32'd0 : again_2 ? time_3 : slot[63:32];
@@ -126,6 +132,29 @@ module record_packer (
     wire [1:0] address_code = fits_1 ? 2'd0 : fits_2 ? 2'd1 : fits_3 ? 2'd2 : 2'd3;
     wire [1:0] time_code = repeats_3 ? 2'd3 : time_3[31:8] == 0 ? 2'd0 : time_3[31:16] == 0 ? 2'd1 : 2'd2;
 
+    // Of address and time, by both codes.
+    reg [3:0] field_bytes;
+    always @*
+        case ({address_code, time_code})
+        4'b0000: field_bytes = 4'd2;
+        4'b0001: field_bytes = 4'd3;
+        4'b0010: field_bytes = 4'd5;
+        4'b0011: field_bytes = 4'd1;
+        4'b0100: field_bytes = 4'd3;
+        4'b0101: field_bytes = 4'd4;
+        4'b0110: field_bytes = 4'd6;
+        4'b0111: field_bytes = 4'd2;
+        4'b1000: field_bytes = 4'd4;
+        4'b1001: field_bytes = 4'd5;
+        4'b1010: field_bytes = 4'd7;
+        4'b1011: field_bytes = 4'd3;
+        4'b1100: field_bytes = 4'd5;
+        4'b1101: field_bytes = 4'd6;
+        4'b1110: field_bytes = 4'd8;
+        default: field_bytes = 4'd4;
+        endcase
+    wire fits = packed_frame && !new_3 && !field_bytes[3]; // into one part, with the control byte
+
     reg [7:0] type_byte, size_byte;
     always @* begin
         type_byte = {3'd0, kind_3[4:0]};
@@ -145,6 +174,8 @@ module record_packer (
     reg  [7:0]  type_4, size_4;
     reg  [3:0]  number_4;
     reg  [1:0]  address_code_4, time_code_4;
+    reg  [3:0]  first_bytes, second_bytes;
+    reg         one_part;
     reg         second = 1'b0; // the second part is next
     assign advance_3 = valid_3 && (!valid_4 || finish);
     always @(posedge clock) begin
@@ -159,6 +190,9 @@ module record_packer (
             new_4 <= new_3;
             address_code_4 <= address_code;
             time_code_4 <= time_code;
+            one_part <= fits;
+            first_bytes <= !packed_frame ? 4'd8 : fits ? {1'b0, field_bytes[2:0]} + 4'd1 : 4'd5;
+            second_bytes <= packed_frame && new_3 ? field_bytes : 4'd4;
         end
         valid_4 <= advance_3 || (valid_4 && !finish);
         second <= valid_4 && !finish;
@@ -170,23 +204,20 @@ module record_packer (
     wire [63:0] fields = address_code_4 == 0 ? {24'd0, time_4, difference_4[7:0]}
                        : address_code_4 == 1 ? {16'd0, time_4, difference_4[15:0]}
                        : address_code_4 == 2 ? {8'd0, time_4, difference_4[23:0]} : {time_4, address_4};
-    wire [2:0]  time_bytes = time_code_4 == 3 ? 3'd0 : time_code_4 == 2 ? 3'd4 : time_code_4 == 1 ? 3'd2 : 3'd1;
-    wire [3:0]  field_bytes = {2'd0, address_code_4} + 4'd1 + {1'b0, time_bytes};
 
     // Plain: address and kind; time. Packed: all in one, or control and kind; address and time, or
     // control and address; time.
-    wire        one_part = packed_frame && !new_4 && !field_bytes[3];
     assign put = valid_4;
     assign put_data = !packed_frame ? (second ? {32'd0, time_4} : {kind_bytes, address_4})
                     : second ? (new_4 ? fields : {32'd0, time_4})
                     : new_4 ? {24'd0, kind_bytes, control} : {fields[55:0], control};
-    assign put_bytes = !packed_frame ? (second ? 4'd4 : 4'd8)
-                     : second ? (new_4 ? field_bytes : 4'd4)
-                     : one_part ? field_bytes + 4'd1 : 4'd5;
+    assign put_bytes = second ? second_bytes : first_bytes;
     assign finish = valid_4 && (one_part || second);
 
     // --- how full the payload is ---
     reg recent = 1'b0; // `full` does not know the last bytes yet
+    assign may_read = valid_1;
+    assign may_write = valid_2;
     assign busy = valid_1 || valid_2 || valid_3 || valid_4 || recent;
     wire [9:0] longest = packed_frame ? LONGEST_PACKED : LONGEST_PLAIN;
     always @(posedge clock) begin

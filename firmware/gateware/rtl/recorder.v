@@ -99,7 +99,7 @@ module recorder (
     wire [31:0] c_address = c[31:0];
     wire [14:0] c_kind = c[46:32];
     always @(posedge clock) begin
-        if (c_loads)
+        if (c_free)
             c <= spare_valid ? spare : decided;
         else if (absorb || absorb_self)
             c[77:47] <= 31'd0;
@@ -121,18 +121,25 @@ module recorder (
     assign record_time = since_sum[32] ? 32'hffffffff : since_sum[31:0];
 
     // After the first loss, the tick stays until both of its copies are stored.
-    wire active = c_valid && armed && !hold && !(lost_now && !loss_pending);
-    wire wanted = active && c_wanted && !after_time;
+    wire live = c_valid && !hold && !(lost_now && !loss_pending);
+    wire active = live && armed;
+    // If the time may saturate or the frame is nearly full, the decision takes a clock more.
     reg  after_time = 1'b0; // its clocks may be many: `since_high` is a clock late
+    reg  accepted = 1'b0;   // after such a clock
+    wire careful = since_high || packer_near_full || after_time;
     // A time that may be saturated is added first: such a record begins a frame.
     wire slow = since_high && !c_settled;
-    wire absorb_self = wanted && since_high && c_fresh;
     wire saturated = since_high && since_full;
-    wire room = packer_near_full ? !packer_busy && !packer_full : packer_ready;
-    assign append = wanted && open && !slow && room && !(saturated && !frame_empty);
-    wire lose = wanted && !open && !can_open;
-    assign c_take = active ? append || lose || !(c_wanted || c_lossy)
-                           : c_valid && !armed && !hold || loss_done;
+    reg  absorb_self = 1'b0;
+    wire place = open ? accepted || (packer_ready && !careful) : !can_open;
+    assign append = active && c_wanted && open && place;
+    wire lose = active && c_wanted && !open && place;
+    assign c_take = (live && (!armed || !(c_wanted || c_lossy) || (c_wanted && place))) || loss_done;
+    always @(posedge clock) begin
+        accepted <= c_valid && !c_take && open && !slow && !after_time && !packer_busy && !packer_full
+                 && !(saturated && !frame_empty);
+        absorb_self <= active && c_wanted && open && since_high && c_fresh && !c_take && !absorb_self;
+    end
 
     // The same without `hold`, which depends on them.
     assign wants_open = c_valid && armed && c_wanted && !open && can_open;

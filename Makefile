@@ -60,7 +60,7 @@ sources   = $(sort $(wildcard $(1)/*.c $(1)/*/*.c $(1)/*/*/*.c))
 objects   = $(patsubst %.c,$(BUILD)/%.o,$(1))
 
 FORMATS  := $(call sources,formats)
-FIRMWARE := $(filter-out firmware/riscv/%,$(call sources,firmware))
+FIRMWARE := $(filter-out firmware/riscv/% firmware/gateware/sim/bustap_gateware.c,$(call sources,firmware))
 DRIVER   := $(call sources,driver)
 CAPTURE  := $(filter-out capture/instrument/%,$(call sources,capture))
 HOST     := $(filter-out host/bustapd.c,$(call sources,host))

@@ -10,7 +10,7 @@ GATEWARE_FLAGS := -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -g $(WARNINGS) -Werror 
 # The board's own code, with the gateware's size of slots.
 GATEWARE_TWIN  := $(sort $(wildcard firmware/*.c)) formats/record/record.c formats/record/filter.c \
                   formats/wire/packing.c formats/wire/wire.c formats/base/crc32c.c
-GATEWARE_SIM   := $(sort $(wildcard $(GATEWARE)/sim/*.c))
+GATEWARE_SIM   := $(filter-out %/bustap_gateware.c %/gateware_options.c,$(sort $(wildcard $(GATEWARE)/sim/*.c)))
 GATEWARE_TESTS := $(patsubst %.c,$(GATEWARE_BUILD)/%.o,$(GATEWARE_TWIN) $(GATEWARE_SIM))
 
 .PHONY: gateware-sim gateware-sim-run
@@ -18,7 +18,7 @@ gateware-sim:
 	@.ci/packages gateware
 	@$(MAKE) --no-print-directory gateware-sim-run
 
-gateware-sim-run: $(GATEWARE_BUILD)/cosimulate
+gateware-sim-run: $(GATEWARE_BUILD)/cosimulate $(GATEWARE_BUILD)/bustap-gateware
 
 $(VERILATED)/V$(GATEWARE_TOP)__ALL.a: $(GATEWARE_RTL)
 	@mkdir -p $(VERILATED)
@@ -41,6 +41,13 @@ $(GATEWARE_BUILD)/cosimulate: $(GATEWARE_BUILD)/tests/firmware/gateware/cosimula
     $(VERILATED)/runtime.o $(VERILATED)/V$(GATEWARE_TOP)__ALL.a
 	@echo '  LINK   $@'
 	@g++ -o $@ $^ -lpthread
+
+# The simulated board as a program. It has no C code of the board in it, but its virtual bus.
+$(GATEWARE_BUILD)/bustap-gateware: $(patsubst %,$(GATEWARE_BUILD)/$(GATEWARE)/sim/%.o,bustap_gateware gateware_options \
+    gateware_board ft245_chip p6_pins) $(VERILATED)/runtime.o $(VERILATED)/V$(GATEWARE_TOP)__ALL.a \
+    $(BUILD)/libfirmware.a $(BUILD)/libformats.a
+	@echo '  LINK   $@'
+	@g++ $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lpthread
 
 $(GATEWARE_BUILD)/%.o: %.c $(GATEWARE)/gateware.mk
 	@mkdir -p $(@D)

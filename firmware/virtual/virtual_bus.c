@@ -26,7 +26,7 @@ struct virtual_bus {
     uint64_t last_tick;  /* of the last phase delivered to the board */
     uint64_t start_ns;   /* when the bus began, or continued after an unknown gap */
     uint64_t start;      /* the tick or phase number at start_ns */
-    bool started;        /* a host has armed the board */
+    bool started;        /* a host has armed the board, or there is none */
     bool exhausted;      /* no more phases can be made */
     size_t first, count; /* phases[first .. first + count) are made */
     struct bus_phase phases[AHEAD];
@@ -169,7 +169,7 @@ static size_t due(struct virtual_bus *bus, size_t limit)
 
 static bool start(struct virtual_bus *bus)
 {
-    if (!bus->started && bus->board && board_armed(bus->board)) {
+    if (!bus->started && (!bus->board || board_armed(bus->board))) {
         bus->started = true;
         bus->start_ns = (uint64_t)clock_monotonic_ns();
     }
@@ -181,7 +181,7 @@ static size_t bus_take(void *context, struct bus_phase *phases, size_t capacity)
     struct virtual_bus *bus = context;
     if (!start(bus))
         return 0;
-    if (bus->pace == BUS_PACE_MAX) {
+    if (bus->pace == BUS_PACE_MAX && bus->board) {
         uint32_t room = board_room(bus->board);
         capacity = room < capacity ? room : capacity;
     }

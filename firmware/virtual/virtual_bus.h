@@ -36,7 +36,8 @@ struct virtual_bus *virtual_bus_new(const struct virtual_bus_settings *settings,
                                     struct bt_error *error);
 void virtual_bus_free(struct virtual_bus *bus);
 
-/* The bus as the board sees it. BUS_PACE_MAX asks board_room(board) before it produces. */
+/* The bus as the board sees it. BUS_PACE_MAX asks board_room(board) before it produces. Without a
+ * board (NULL) the bus begins at once and produces as much as is taken. */
 struct bus_front virtual_bus_front(struct virtual_bus *bus, const struct board *board);
 
 /*

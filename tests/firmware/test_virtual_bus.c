@@ -78,7 +78,25 @@ static void test_ends_after_so_many_requests(void)
     }
 }
 
+/* Without a board the bus begins at once, and gives what is asked for. */
+static void test_without_a_board(void)
+{
+    struct bus_phase phases[50];
+    struct bt_error error;
+    struct virtual_bus_settings settings = {.processors = 2, .requests = 120};
+    struct virtual_bus *bus = virtual_bus_new(&settings, &error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(bus);
+    struct bus_front front = virtual_bus_front(bus, NULL);
+    uint64_t taken = 0;
+    for (size_t count; (count = front.take(front.context, phases, 50)) > 0; taken += count)
+        CU_ASSERT_FALSE(front.ended(front.context) && taken + count < 120);
+    CU_ASSERT_EQUAL(taken, 120);
+    CU_ASSERT(front.ended(front.context));
+    virtual_bus_free(bus);
+}
+
 static const struct test_case cases[] = {
+    {"without a board", test_without_a_board},
     {"invalid settings", test_settings},
     {"real time needs a clock", test_real_time_needs_a_clock},
     {"ends after N requests, at any pace", test_ends_after_so_many_requests},

@@ -1,5 +1,7 @@
 #include "formats/columns/nibble_coder.h"
 
+#include <stdlib.h>
+
 /* The sum of frequencies is 1 << 15; each value keeps a frequency of LEAST or more. */
 #define TOTAL    (1 << NIBBLE_SCALE_BITS)
 #define LEAST    4
@@ -22,11 +24,25 @@ const uint8_t nibble_rates[64] = {2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4
                                   5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5,
                                   5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 6, 6, 6, 6};
 
-void nibble_models_clear(struct nibble_model *models, size_t count)
+bool nibble_models_init(struct nibble_models *models, size_t count)
+{
+    models->models = aligned_alloc(64, (count * sizeof *models->models + 63) / 64 * 64);
+    models->counts = malloc(count);
+    return models->models && models->counts;
+}
+
+void nibble_models_free(struct nibble_models *models)
+{
+    free(models->counts);
+    free(models->models);
+}
+
+void nibble_models_clear(struct nibble_models *models, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         for (int16_t value = 0; value < 16; value++)
-            models[i].below[value] = (int16_t)(value * (TOTAL / 16));
+            models->models[i].below[value] = (int16_t)(value * (TOTAL / 16));
+    memset(models->counts, 0, count);
 }
 
 void nibble_encode_begin(struct nibble_coder *coder, uint32_t *intervals, uint8_t *out,

@@ -21,10 +21,16 @@
 #define NIBBLE_CHUNK      65536u
 #define NIBBLE_STATE_LOW  ((uint64_t)1 << 31)
 
-/* below[v] is the frequency of values less than v, of 1 << NIBBLE_SCALE_BITS; below[0], which is
- * always 0, counts the values coded instead. */
+/* below[v] is the frequency of values less than v, of 1 << NIBBLE_SCALE_BITS; below[0] is 0. */
 struct nibble_model {
     _Alignas(32) int16_t below[16];
+};
+
+/* Models by number. The counts are apart from them: a vector that was written in parts is slow to
+ * read. */
+struct nibble_models {
+    struct nibble_model *models;
+    uint8_t *counts; /* of values coded, up to 63 */
 };
 
 /* What a value moves the frequencies towards; [value][i]. */
@@ -44,8 +50,14 @@ struct nibble_coder {
     size_t pending; /* values in this chunk: coded, or still to be decoded */
 };
 
+#define NIBBLE_MODEL_BYTES (sizeof(struct nibble_model) + 1)
+
+/* Room for count models; false without memory. Free with nibble_models_free. */
+bool nibble_models_init(struct nibble_models *models, size_t count);
+void nibble_models_free(struct nibble_models *models);
+
 /* Uniform probabilities. */
-void nibble_models_clear(struct nibble_model *models, size_t count);
+void nibble_models_clear(struct nibble_models *models, size_t count);
 
 /* Starts encoding to capacity bytes; intervals has NIBBLE_CHUNK elements and remains the caller's.
  */
@@ -83,9 +95,9 @@ static inline unsigned nibble_find(const struct nibble_model *model, unsigned po
 }
 
 /* Moves the frequencies towards the value. */
-static inline void nibble_adapt(struct nibble_model *model, unsigned value)
+static inline void nibble_adapt(struct nibble_model *model, uint8_t *counts, unsigned value)
 {
-    const int count = model->below[0];
+    const unsigned count = *counts;
     const int rate = nibble_rates[count];
     const int16_t *targets = nibble_targets[value];
 #ifdef __SSE2__
@@ -101,35 +113,38 @@ static inline void nibble_adapt(struct nibble_model *model, unsigned value)
     for (unsigned i = 1; i < 16; i++)
         model->below[i] = (int16_t)(model->below[i] + ((targets[i] - model->below[i]) >> rate));
 #endif
-    model->below[0] = (int16_t)(count + (count < 63));
+    *counts = (uint8_t)(count + (count < 63));
 }
 
-/* The first position of a value, and its frequency. */
+/* The first position of a value, and its frequency, which is never that of all together. */
 static inline unsigned nibble_first(const struct nibble_model *model, unsigned value)
 {
-    return value > 0 ? (unsigned)model->below[value] : 0;
+    return (unsigned)model->below[value];
 }
 
 static inline unsigned nibble_frequency(const struct nibble_model *model, unsigned value)
 {
-    const unsigned end = value < 15 ? (unsigned)model->below[value + 1] : 1u << NIBBLE_SCALE_BITS;
-    return end - nibble_first(model, value);
+    return ((unsigned)model->below[(value + 1) & 15] - nibble_first(model, value)) &
+           ((1u << NIBBLE_SCALE_BITS) - 1);
 }
 
 /* Encodes a value, 0 to 15. */
-static inline void nibble_encode(struct nibble_coder *coder, struct nibble_model *model,
-                                 unsigned value)
+static inline void nibble_encode(struct nibble_coder *coder, const struct nibble_models *models,
+                                 size_t number, unsigned value)
 {
+    struct nibble_model *model = &models->models[number];
     coder->intervals[coder->pending++] =
         nibble_first(model, value) << 16 | nibble_frequency(model, value);
-    nibble_adapt(model, value);
+    nibble_adapt(model, &models->counts[number], value);
     if (coder->pending == NIBBLE_CHUNK)
         nibble_encode_chunk(coder);
 }
 
 /* Decodes a value; any value after damage. */
-static inline unsigned nibble_decode(struct nibble_coder *coder, struct nibble_model *model)
+static inline unsigned nibble_decode(struct nibble_coder *coder, const struct nibble_models *models,
+                                     size_t number)
 {
+    struct nibble_model *model = &models->models[number];
     if (coder->pending == 0)
         nibble_decode_chunk(coder);
     coder->pending--;
@@ -146,7 +161,7 @@ static inline unsigned nibble_decode(struct nibble_coder *coder, struct nibble_m
             coder->state = NIBBLE_STATE_LOW;
         }
     }
-    nibble_adapt(model, value);
+    nibble_adapt(model, &models->counts[number], value);
     return value;
 }
 

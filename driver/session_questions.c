@@ -21,7 +21,7 @@ int session_status(struct session *session, struct wire_counters *counters, stru
         result = session_command(session, WIRE_STATUS, NULL, 0, &reply, error);
     if (result == 0 && wire_counters_get(counters, reply.body, reply.body_bytes) < 0)
         result = bt_fail(error, BT_DEVICE, "board %s sent counters of %zu bytes, not %u",
-                         session->name, reply.body_bytes, WIRE_COUNTERS_BYTES);
+                         session->name, reply.body_bytes, WIRE_COUNTERS_BYTES_LEAST);
     if (result == 0)
         session->counters = *counters;
     return result;

@@ -16,6 +16,7 @@ void board_init(struct board *board, const struct wire_identity *identity,
     board->link = *link;
     board->identity.protocol = WIRE_VERSION;
     board->identity.payload_max = BOARD_PAYLOAD_MAX;
+    board->identity.features = bus->stall ? WIRE_FEATURE_STALL : 0;
     board->identity.queue_frames = (uint16_t)(frame_count < UINT16_MAX ? frame_count : UINT16_MAX);
     board_queue_init(&board->queue, frames, frame_count);
 
@@ -47,6 +48,7 @@ static bool end_session(struct board *board)
 {
     if (board->state != BOARD_DRAINING || board_queue_free(&board->queue) == 0)
         return false;
+    board_records_stall(board); /* END has the last counts */
     board_frames_counters(board, WIRE_END);
     board->session = 0;
     board->state = BOARD_IDLE;
@@ -74,7 +76,8 @@ bool board_step(struct board *board)
         heartbeat_when_due(board);
     }
     size_t taken = board_records_take(board);
-    if (taken == 0 && board->state == BOARD_ARMED && board->bus.ended(board->bus.context)) {
+    if (taken == 0 && board->state == BOARD_ARMED && board->phases_done == board->phase_count &&
+        board->bus.ended(board->bus.context)) {
         board->end_flags = WIRE_FLAG_BUS_ENDED;
         board->state = BOARD_DRAINING;
     }
@@ -106,4 +109,9 @@ void board_counters(const struct board *board, struct wire_counters *counters)
     counters->queue_fill = board->queue.waiting;
     counters->queue_peak = board->queue.peak;
     counters->state = board->state;
+    if (board->bus.stalls) {
+        struct bus_stalls stalls = board->bus.stalls(board->bus.context);
+        counters->stalled = stalls.ticks - board->base_stalls.ticks;
+        counters->stalls = stalls.count - board->base_stalls.count;
+    }
 }

@@ -24,8 +24,8 @@ struct board; /* complete in firmware/board_state.h, so that it can be placed wi
 
 /*
  * Initializes a board at *board. frames (frame_count >= 4) is its queue; identity, bus and
- * link are copied, and the identity's protocol, queue_frames and payload_max filled in. The board
- * is idle until a host arms it.
+ * link are copied, and the identity's protocol, queue_frames, payload_max and features filled in.
+ * The board is idle until a host arms it.
  */
 void board_init(struct board *board, const struct wire_identity *identity,
                 const struct bus_front *bus, const struct board_link *link,

@@ -33,6 +33,8 @@ static uint8_t configure(struct board *board, const struct wire_command *command
     struct wire_configuration configuration;
     if (wire_configuration_get(&configuration, command->body, command->body_bytes) < 0)
         return WIRE_BAD_BODY;
+    if (configuration.stall && !board->bus.stall)
+        return WIRE_BAD_BODY;
     if (!at_rest(board))
         return WIRE_BAD_STATE;
     board_commands_configure(board, &configuration);
@@ -80,19 +82,11 @@ static void stop(struct board *board)
         board->state = BOARD_DRAINING;
 }
 
-/* The bodies of replies; each returns its bytes. */
+/* The body of a reply; returns its bytes. */
 static size_t identify(const struct board *board, uint8_t *body)
 {
     wire_identity_put(body, &board->identity);
     return WIRE_IDENTITY_BYTES;
-}
-
-static size_t status(const struct board *board, uint8_t *body)
-{
-    struct wire_counters counters;
-    board_counters(board, &counters);
-    wire_counters_put(body, &counters);
-    return WIRE_COUNTERS_BYTES;
 }
 
 static uint8_t judge(struct board *board, const struct wire_command *command)
@@ -127,7 +121,7 @@ static void obey(struct board *board, const struct wire_command *command)
     if (reply.status == WIRE_OK && command->code == WIRE_IDENTIFY)
         body_bytes = identify(board, payload + WIRE_REPLY_HEADER);
     if (reply.status == WIRE_OK && command->code == WIRE_STATUS)
-        body_bytes = status(board, payload + WIRE_REPLY_HEADER);
+        body_bytes = board_frames_put_counters(board, payload + WIRE_REPLY_HEADER);
     wire_reply_put_header(payload, &reply);
     board_frames_end(board, WIRE_REPLY, (uint32_t)(WIRE_REPLY_HEADER + body_bytes));
 

@@ -108,11 +108,16 @@ void board_frames_end(struct board *board, enum wire_kind kind, uint32_t size)
     queue_frame(board, &frame);
 }
 
-void board_frames_counters(struct board *board, enum wire_kind kind)
+uint32_t board_frames_put_counters(const struct board *board, uint8_t *out)
 {
-    uint8_t *payload = board_frames_begin(board);
     struct wire_counters counters;
     board_counters(board, &counters);
-    wire_counters_put(payload, &counters);
-    board_frames_end(board, kind, WIRE_COUNTERS_BYTES);
+    wire_counters_put(out, &counters);
+    return board->bus.stall ? WIRE_COUNTERS_BYTES : WIRE_COUNTERS_BYTES_LEAST;
+}
+
+void board_frames_counters(struct board *board, enum wire_kind kind)
+{
+    uint32_t size = board_frames_put_counters(board, board_frames_begin(board));
+    board_frames_end(board, kind, size);
 }

@@ -29,6 +29,10 @@ uint8_t *board_frames_begin(struct board *board);
 /* Queues that frame; size is the bytes of its payload. */
 void board_frames_end(struct board *board, enum wire_kind kind, uint32_t size);
 
+/* Writes the counters, without the stalls if this board cannot stall its bus; returns their bytes.
+ */
+uint32_t board_frames_put_counters(const struct board *board, uint8_t *out);
+
 /* Queues HEARTBEAT or END: a frame that carries the counters. There must be a free slot. */
 void board_frames_counters(struct board *board, enum wire_kind kind);
 

@@ -7,6 +7,8 @@ void board_records_reset(struct board *board)
 {
     board->base_tick = board->bus.now(board->bus.context);
     board->seen_tick = board->kept_tick = 0;
+    if (board->bus.stalls)
+        board->base_stalls = board->bus.stalls(board->bus.context);
     board->counters = (struct wire_counters){0};
     board->lost = board->lost_first_tick = board->lost_last_tick = 0;
     board->flags = board->end_flags = 0;
@@ -80,11 +82,43 @@ static void process(struct board *board, const struct bus_phase *phase)
     }
 }
 
+/* Whether the next phase must not be processed yet, as its record might be dropped: without room
+ * for another frame, it has to fit into the open one. */
+static bool must_wait(const struct board *board)
+{
+    const struct bus_phase *next = &board->phases[board->phases_done];
+    if (!board->configuration.stall || board_queue_free(&board->queue) > BOARD_QUEUE_RESERVE)
+        return false;
+    if (!board->open || board->phases_done == board->phase_count)
+        return !board->open;
+    return next->missed > 0 || next->tick - board->base_tick - board->kept_tick >= UINT32_MAX;
+}
+
+void board_records_stall(struct board *board)
+{
+    enum bus_stall stall = BUS_STALL_NEVER;
+    if (board->state == BOARD_ARMED && board->configuration.stall)
+        stall = must_wait(board) ? BUS_STALL_NOW : BUS_STALL_WHEN_FULL;
+    if (stall == board->stall)
+        return;
+    board->stall = stall;
+    board->bus.stall(board->bus.context, stall);
+}
+
 size_t board_records_take(struct board *board)
 {
-    size_t count = board->bus.take(board->bus.context, board->phases, BOARD_PHASES);
-    if (board->state == BOARD_ARMED)
-        for (size_t i = 0; i < count; i++)
-            process(board, &board->phases[i]);
-    return count;
+    board_records_stall(board);
+    if (board->state != BOARD_ARMED)
+        board->phases_done = board->phase_count;
+    if (board->phases_done == board->phase_count) {
+        board->phase_count = board->bus.take(board->bus.context, board->phases, BOARD_PHASES);
+        board->phases_done = 0;
+    }
+    size_t before = board->phases_done;
+    if (board->state != BOARD_ARMED)
+        board->phases_done = board->phase_count;
+    while (board->phases_done < board->phase_count && !must_wait(board))
+        process(board, &board->phases[board->phases_done++]);
+    board_records_stall(board);
+    return board->phases_done - before;
 }

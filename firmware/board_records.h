@@ -8,8 +8,14 @@
 /* Starts a session's counting: its first request is the next phase from now on. */
 void board_records_reset(struct board *board);
 
-/* Takes up to BOARD_PHASES phases from the bus; records them if armed, else discards them. Returns
- * their number. */
+/*
+ * Takes up to BOARD_PHASES phases from the bus; records them if armed, else discards them. Returns
+ * their number. If the configuration says so, stalls the bus instead of dropping records, and
+ * leaves phases for the next call.
+ */
 size_t board_records_take(struct board *board);
+
+/* Tells the front end whether to stall the bus. After STOP, and at the end, it does not. */
+void board_records_stall(struct board *board);
 
 #endif

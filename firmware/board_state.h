@@ -40,6 +40,8 @@ struct board {
     uint16_t flags;        /* for the next frame */
     uint16_t end_flags;    /* for END */
     struct wire_counters counters;
+    enum bus_stall stall;          /* as the front end was told */
+    struct bus_stalls base_stalls; /* those before ARM */
 
     /* Dropped since the last frame of records. */
     uint64_t lost, lost_first_tick, lost_last_tick;
@@ -58,6 +60,7 @@ struct board {
     uint32_t command_bytes;
     uint8_t command[WIRE_COMMAND_MAX]; /* received bytes that are not yet a whole command */
     struct bus_phase phases[BOARD_PHASES];
+    size_t phase_count, phases_done; /* taken from the bus; of those, processed */
 };
 
 #endif

@@ -18,7 +18,7 @@
 struct bus_phase {
     uint64_t tick;      /* board clock at the start of the phase; never decreases */
     uint64_t address_a; /* Aa[35:0]; the front end fills Aa[2:0], which have no pins, */
-                        /* with the offset of the first requested byte */
+                        /* with the offset of the first requested byte (p6_first_byte) */
     uint32_t address_b; /* Ab[31:3]: ATTR, DID, BE, EXF */
     uint32_t missed;    /* phases that the front end dropped just before this one */
     uint8_t request_a;  /* REQa[4:0], or BUS_NO_REQUEST */
@@ -27,6 +27,20 @@ struct bus_phase {
 
 /* request_a without a phase: only `missed` is valid, as the bus fell silent after a loss. */
 #define BUS_NO_REQUEST 0xffu
+
+/* Whether the front end may stall the bus. The numbers are those of the board's register. */
+enum bus_stall {
+    BUS_STALL_NEVER = 0,     /* it drops phases that it has no room for, and counts them */
+    BUS_STALL_WHEN_FULL = 1, /* it stalls the bus as long as it has room for fewer phases than can
+                                still come */
+    BUS_STALL_NOW = 2        /* it stalls the bus, and holds the phases that still come */
+};
+
+/* The stalls so far, since an arbitrary start, with the one that lasts. */
+struct bus_stalls {
+    uint64_t ticks;
+    uint64_t count;
+};
 
 struct NAMED_FIELDS bus_front {
     /* Takes up to capacity latched phases; never waits. Returns their number. */
@@ -38,6 +52,10 @@ struct NAMED_FIELDS bus_front {
     uint64_t (*microseconds)(void *context);
     /* True once the bus will never have another phase (simulated buses only). */
     bool (*ended)(void *context);
+    /* Sets whether the bus is stalled; at first never. NULL: this bus cannot be. */
+    void (*stall)(void *context, enum bus_stall stall);
+    /* How long it was stalled. NULL if `stall` is. */
+    struct bus_stalls (*stalls)(void *context);
     void *context;
 };
 

@@ -18,6 +18,12 @@ enum p6_result {
 enum p6_result p6_decode(const struct bus_phase *phase, struct record *record);
 
 /*
+ * The offset of the first requested byte in the aligned 8 bytes: Aa[2:0] of the phase, which have
+ * no pins. 0 unless the byte enables say which bytes.
+ */
+unsigned p6_first_byte(const struct bus_phase *phase);
+
+/*
  * Finds the request phase that p6_decode decodes to exactly this record; ignores the record's time
  * and keeps the phase's tick. Returns NULL, or a static sentence that explains why the record is
  * not a P6 request.

@@ -52,6 +52,22 @@ static bool bus_ended(void *context)
     return false;
 }
 
+static void bus_stall(void *context, enum bus_stall stall)
+{
+    volatile struct bus_registers *bus = context;
+    bus->stall = stall;
+}
+
+static struct bus_stalls bus_stalls(void *context)
+{
+    volatile struct bus_registers *bus = context;
+    uint32_t ticks_low = bus->stalled_low;
+    uint32_t ticks_high = bus->stalled_high;
+    uint32_t count_low = bus->stalls_low;
+    return (struct bus_stalls){.ticks = wide(ticks_high, ticks_low),
+                               .count = wide(bus->stalls_high, count_low)};
+}
+
 static size_t link_send(void *context, const uint8_t *bytes, size_t size)
 {
     volatile struct link_registers *link = context;
@@ -91,10 +107,13 @@ int main(void)
                                      .clock_hz = BOARD_REGISTERS->clock_hz,
                                      .name = "bustap-p6"};
     put_serial(identity.serial, wide(BOARD_REGISTERS->serial_high, BOARD_REGISTERS->serial_low));
+    const bool can_stall = BUS_REGISTERS->status & BUS_CAN_STALL;
     const struct bus_front bus = {.take = bus_take,
                                   .now = bus_now,
                                   .microseconds = bus_microseconds,
                                   .ended = bus_ended,
+                                  .stall = can_stall ? bus_stall : NULL,
+                                  .stalls = can_stall ? bus_stalls : NULL,
                                   .context = (void *)(uintptr_t)BUS_REGISTERS};
     const struct board_link link = {
         .send = link_send, .receive = link_receive, .context = (void *)(uintptr_t)LINK_REGISTERS};

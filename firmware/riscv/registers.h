@@ -9,7 +9,7 @@
 
 /* The bus front end: a FIFO of request phases, and the clocks. */
 struct bus_registers {
-    uint32_t status;            /* 0x00 BUS_PHASE_THERE */
+    uint32_t status;            /* 0x00 BUS_PHASE_THERE, BUS_CAN_STALL */
     uint32_t tick_low;          /* 0x04 the clock; reading it latches the three below */
     uint32_t tick_high;         /* 0x08 */
     uint32_t microseconds_low;  /* 0x0c */
@@ -22,8 +22,14 @@ struct bus_registers {
     uint32_t phase_address_b; /* 0x30 */
     uint32_t phase_missed;    /* 0x34 phases dropped by the full FIFO just before this one */
     uint32_t phase_next;      /* 0x38 write: removes the phase */
+    uint32_t stall;           /* 0x3c write: enum bus_stall */
+    uint32_t stalled_low;     /* 0x40 ticks of the bus stalled; reading it latches the next three */
+    uint32_t stalled_high;    /* 0x44 */
+    uint32_t stalls_low;      /* 0x48 number of stalls */
+    uint32_t stalls_high;     /* 0x4c */
 };
 #define BUS_PHASE_THERE 0x00000001u
+#define BUS_CAN_STALL   0x00000002u /* the stall line is there */
 #define BUS_PHASE_NONE  0x80000000u /* no phase, only phase_missed */
 
 /* The link: an FT245-style FIFO each way. */

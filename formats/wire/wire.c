@@ -128,6 +128,7 @@ void wire_identity_put(uint8_t out[WIRE_IDENTITY_BYTES], const struct wire_ident
     out[1] = identity->bus;
     bytes_put16(out + 2, identity->queue_frames);
     bytes_put16(out + 4, identity->payload_max);
+    bytes_put16(out + 6, identity->features);
     bytes_put32(out + 8, identity->firmware);
     bytes_put64(out + 16, identity->clock_hz);
     put_text(out + 24, identity->name, sizeof identity->name);
@@ -142,6 +143,7 @@ int wire_identity_get(struct wire_identity *identity, const uint8_t *bytes, size
     identity->bus = bytes[1];
     identity->queue_frames = bytes_get16(bytes + 2);
     identity->payload_max = bytes_get16(bytes + 4);
+    identity->features = bytes_get16(bytes + 6);
     identity->firmware = bytes_get32(bytes + 8);
     identity->clock_hz = bytes_get64(bytes + 16);
     get_text(identity->name, bytes + 24, sizeof identity->name);
@@ -190,6 +192,7 @@ void wire_configuration_put(uint8_t out[WIRE_CONFIGURATION_BYTES],
     memset(out, 0, WIRE_CONFIGURATION_BYTES);
     put_filter(out, &configuration->filter);
     out[80] = configuration->packing;
+    out[81] = configuration->stall;
     bytes_put32(out + 84, configuration->flush_us);
     bytes_put32(out + 88, configuration->heartbeat_ms);
 }
@@ -200,10 +203,11 @@ int wire_configuration_get(struct wire_configuration *configuration, const uint8
     if (size != WIRE_CONFIGURATION_BYTES || get_filter(&configuration->filter, bytes) < 0)
         return -1;
     configuration->packing = bytes[80];
+    configuration->stall = bytes[81];
     configuration->flush_us = bytes_get32(bytes + 84);
     configuration->heartbeat_ms = bytes_get32(bytes + 88);
-    bool reserved = bytes[81] || bytes[82] || bytes[83] || bytes_get32(bytes + 92);
-    return configuration->packing <= WIRE_DELTA && !reserved ? 0 : -1;
+    bool reserved = bytes[82] || bytes[83] || bytes_get32(bytes + 92);
+    return configuration->packing <= WIRE_DELTA && bytes[81] <= 1 && !reserved ? 0 : -1;
 }
 
 void wire_counters_put(uint8_t out[WIRE_COUNTERS_BYTES], const struct wire_counters *counters)
@@ -220,11 +224,13 @@ void wire_counters_put(uint8_t out[WIRE_COUNTERS_BYTES], const struct wire_count
     bytes_put32(out + 68, counters->queue_peak);
     bytes_put32(out + 72, counters->state);
     bytes_put32(out + 76, counters->session);
+    bytes_put64(out + 80, counters->stalled);
+    bytes_put64(out + 88, counters->stalls);
 }
 
 int wire_counters_get(struct wire_counters *counters, const uint8_t *bytes, size_t size)
 {
-    if (size < WIRE_COUNTERS_BYTES)
+    if (size < WIRE_COUNTERS_BYTES_LEAST)
         return -1;
     *counters = (struct wire_counters){.tick = bytes_get64(bytes),
                                        .seen = bytes_get64(bytes + 8),
@@ -238,6 +244,10 @@ int wire_counters_get(struct wire_counters *counters, const uint8_t *bytes, size
                                        .queue_peak = bytes_get32(bytes + 68),
                                        .state = bytes_get32(bytes + 72),
                                        .session = bytes_get32(bytes + 76)};
+    if (size >= WIRE_COUNTERS_BYTES) {
+        counters->stalled = bytes_get64(bytes + 80);
+        counters->stalls = bytes_get64(bytes + 88);
+    }
     return 0;
 }
 

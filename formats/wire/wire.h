@@ -128,12 +128,14 @@ int wire_reply_get(struct wire_reply *reply, const uint8_t *payload, size_t size
 
 /* "Identity": body of the identify reply and payload of START. */
 #define WIRE_IDENTITY_BYTES 96u
-#define WIRE_BUS_P6         1u /* the only bus so far */
+#define WIRE_BUS_P6         1u      /* the only bus so far */
+#define WIRE_FEATURE_STALL  0x0001u /* the board can stall its bus */
 struct wire_identity {
     uint8_t protocol;      /* WIRE_VERSION the board speaks */
     uint8_t bus;           /* WIRE_BUS_P6 */
     uint16_t queue_frames; /* frames the board can hold */
     uint16_t payload_max;  /* of its record frames, bytes */
+    uint16_t features;     /* WIRE_FEATURE_... */
     uint32_t firmware;     /* version, 0x00010000 for 1.0 */
     uint64_t clock_hz;
     char name[32];   /* terminated */
@@ -149,6 +151,7 @@ enum wire_packing { WIRE_PLAIN = 0, WIRE_DELTA = 1 };
 struct wire_configuration {
     struct filter filter;
     uint8_t packing;   /* enum wire_packing */
+    bool stall;        /* the board stalls the bus rather than drop requests */
     uint32_t flush_us; /* a part-filled frame is sent when its first record is this old; 0: never */
     uint32_t heartbeat_ms; /* a HEARTBEAT at least this often; 0: none */
 };
@@ -159,7 +162,8 @@ int wire_configuration_get(struct wire_configuration *configuration, const uint8
                            size_t size);
 
 /* "Counters": body of the status reply, payload of HEARTBEAT and END. */
-#define WIRE_COUNTERS_BYTES 80u
+#define WIRE_COUNTERS_BYTES       96u
+#define WIRE_COUNTERS_BYTES_LEAST 80u /* of a board without WIRE_FEATURE_STALL */
 struct wire_counters {
     uint64_t tick;                                                  /* the board's time */
     uint64_t seen, accepted, filtered, above_4gib, undecoded, lost; /* as in struct source_totals */
@@ -168,8 +172,11 @@ struct wire_counters {
     uint32_t queue_peak; /* most frames in the queue at any time */
     uint32_t state;      /* 0 idle, 1 armed, 2 draining */
     uint32_t session;    /* session of the counters; 0 before the first */
+    uint64_t stalled;    /* ticks for which the board stalled the bus */
+    uint64_t stalls;     /* number of times that it did */
 };
 void wire_counters_put(uint8_t out[WIRE_COUNTERS_BYTES], const struct wire_counters *counters);
+/* 0, or -1 if size is below WIRE_COUNTERS_BYTES_LEAST. The stalls are 0 if they are not there. */
 int wire_counters_get(struct wire_counters *counters, const uint8_t *bytes, size_t size);
 
 /* "Self-test": byte i of a PATTERN frame's payload, from the frame's first_index and i; fills size

@@ -1,8 +1,9 @@
 /*
  * Runs the board's riscv32 image in a simulator, between simulated FIFOs, and compares every
- * record.
+ * record. With stall the link accepts nothing until the board has stalled the bus for a while.
  *
- * usage: run_firmware IMAGE plain|delta      (IMAGE: the raw contents of the ROM, built for rv32im)
+ * usage: run_firmware IMAGE plain|delta [stall]
+ * (IMAGE: the raw contents of the ROM, built for rv32im)
  */
 #include "firmware/p6.h"
 #include "formats/wire/wire_reader.h"
@@ -16,7 +17,9 @@
 #define RAM_ADDRESS  0x10000000u
 #define RAM_BYTES    131072u
 #define PHASES       3000u
+#define PHASES_STALL 12000u /* more than the queue holds */
 #define LINK_ROOM    64u
+#define STALL        100000u             /* instructions */
 #define INSTRUCTIONS UINT64_C(100000000) /* limit for a run */
 
 /* The processor and its surroundings: firmware/README.md, "Registers". */
@@ -25,12 +28,41 @@ struct machine {
     uint8_t rom[ROM_BYTES], ram[RAM_BYTES];
     uint8_t commands[512];
     size_t command_size, command_taken;
-    struct bus_phase phases[PHASES];
-    struct record records[PHASES];
+    struct bus_phase phases[PHASES_STALL];
+    struct record records[PHASES_STALL];
+    size_t phase_count;  /* in a run */
     size_t there, taken; /* phases on the bus, phases taken */
     uint64_t taken_when; /* number of instructions when the last phase was taken */
     struct wire_reader *reader;
+    bool stall;            /* the board has a stall line, and is to use it */
+    uint32_t stall_now;    /* as written to the register */
+    uint64_t stalled_from; /* number of instructions when the stall that lasts began */
+    struct bus_stalls stalls;
 };
+
+/* With the stall that lasts. */
+static struct bus_stalls stalls_now(const struct machine *machine)
+{
+    struct bus_stalls stalls = machine->stalls;
+    if (machine->stall_now == BUS_STALL_NOW)
+        stalls.ticks += machine->processor.instructions - machine->stalled_from;
+    return stalls;
+}
+
+static void set_stall(struct machine *machine, uint32_t stall)
+{
+    machine->stalls = stalls_now(machine);
+    machine->stalls.count += stall == BUS_STALL_NOW;
+    machine->stalled_from = machine->processor.instructions;
+    machine->stall_now = stall;
+}
+
+/* The link is closed from the first phase on, until the bus has been stalled for long. */
+static uint32_t link_room(const struct machine *machine)
+{
+    bool closed = machine->stall && machine->there > 0 && stalls_now(machine).ticks <= STALL;
+    return closed ? 0 : LINK_ROOM;
+}
 
 static uint32_t phase_register(const struct machine *machine, uint32_t address)
 {
@@ -56,7 +88,7 @@ static uint32_t device_load(struct machine *machine, uint32_t address)
 {
     switch (address) {
     case 0x80000000:
-        return machine->taken < machine->there;
+        return (machine->taken < machine->there) | (machine->stall ? 2u : 0);
     case 0x80000004:
         return (uint32_t)machine->processor.instructions;
     case 0x8000000c:
@@ -64,9 +96,15 @@ static uint32_t device_load(struct machine *machine, uint32_t address)
     case 0x80001000:
         return (uint32_t)(machine->command_size - machine->command_taken);
     case 0x80001004:
-        return LINK_ROOM;
+        return link_room(machine);
     case 0x80001008:
         return machine->commands[machine->command_taken++];
+    case 0x80000040:
+        return (uint32_t)stalls_now(machine).ticks;
+    case 0x80000044:
+        return (uint32_t)(stalls_now(machine).ticks >> 32);
+    case 0x80000048:
+        return (uint32_t)machine->stalls.count;
     case 0x80002000:
         return 100000000;
     default:
@@ -78,8 +116,10 @@ static uint32_t device_load(struct machine *machine, uint32_t address)
 static void device_store(struct machine *machine, uint32_t address, uint32_t value)
 {
     size_t capacity, size = address == 0x8000100c ? 4 : 1;
-    if (address == 0x80000038 && ++machine->taken == PHASES)
+    if (address == 0x80000038 && ++machine->taken == machine->phase_count)
         machine->taken_when = machine->processor.instructions;
+    if (address == 0x8000003c)
+        set_stall(machine, value);
     if (address != 0x80001008 && address != 0x8000100c)
         return;
     uint8_t *space = wire_reader_space(machine->reader, &capacity);
@@ -129,8 +169,10 @@ static void say(struct machine *machine, enum wire_command_code code, const uint
 static void arm(struct machine *machine, enum wire_packing packing)
 {
     uint8_t body[WIRE_CONFIGURATION_BYTES], id[4] = {7};
-    struct wire_configuration configuration = {
-        .filter = filter_all(), .packing = (uint8_t)packing, .flush_us = 20000};
+    struct wire_configuration configuration = {.filter = filter_all(),
+                                               .packing = (uint8_t)packing,
+                                               .stall = machine->stall,
+                                               .flush_us = 20000};
     wire_configuration_put(body, &configuration);
     say(machine, WIRE_IDENTIFY, NULL, 0);
     say(machine, WIRE_CONFIGURE, body, sizeof body);
@@ -141,7 +183,7 @@ static void arm(struct machine *machine, enum wire_packing packing)
 static void make_phases(struct machine *machine)
 {
     uint64_t tick = machine->processor.instructions;
-    for (uint32_t i = 0; i < PHASES; i++) {
+    for (uint32_t i = 0; i < machine->phase_count; i++) {
         struct record *record = &machine->records[i];
         *record = (struct record){.address = i * 24,
                                   .type = (uint8_t)(i % 3),
@@ -153,7 +195,7 @@ static void make_phases(struct machine *machine)
         if (p6_encode(record, &machine->phases[i]))
             abort();
     }
-    machine->there = PHASES;
+    machine->there = machine->phase_count;
 }
 
 /* Compares a frame's records with the phases, beginning with record number `number`. Returns their
@@ -162,7 +204,7 @@ static size_t compare(const struct machine *machine, const struct wire_frame *fr
 {
     static struct record records[WIRE_FRAME_RECORDS_MAX];
     bool good = frame->lost == 0 && wire_frame_records(frame, records) == 0 &&
-                number + frame->count <= PHASES;
+                number + frame->count <= machine->phase_count;
     for (size_t i = 0; good && i < frame->count; i++) {
         if (number + i == 0)
             records[i].time = machine->records[0].time;
@@ -173,6 +215,16 @@ static size_t compare(const struct machine *machine, const struct wire_frame *fr
         exit(1);
     }
     return frame->count;
+}
+
+/* Whether END has the stalls, if there were any. */
+static bool counted_stalls(const struct machine *machine, const struct wire_frame *end)
+{
+    struct wire_counters counters;
+    return wire_counters_get(&counters, end->payload, end->payload_bytes) == 0 &&
+           counters.lost == 0 && counters.stalls == machine->stalls.count &&
+           counters.stalled / 16 == machine->stalls.ticks / 16 &&
+           machine->stall == (counters.stalled > STALL);
 }
 
 /* Runs until END. Returns the number of records. */
@@ -187,7 +239,7 @@ static size_t run(struct machine *machine)
             fprintf(stderr, "run_firmware: no instruction at %08x\n", machine->processor.pc);
             exit(1);
         }
-        if (machine->taken == PHASES && !stopped) {
+        if (machine->taken == machine->phase_count && !stopped) {
             say(machine, WIRE_STOP, NULL, 0);
             stopped = true;
         }
@@ -198,9 +250,12 @@ static size_t run(struct machine *machine)
                 began = machine->processor.instructions;
             } else if (frame.kind == WIRE_RECORDS || frame.kind == WIRE_PACKED) {
                 records += compare(machine, &frame, records);
+            } else if (frame.kind == WIRE_END && !counted_stalls(machine, &frame)) {
+                fprintf(stderr, "run_firmware: END contradicts the stalls\n");
+                exit(1);
             } else if (frame.kind == WIRE_END) {
                 printf("%zu records, %llu instructions each\n", records,
-                       (unsigned long long)(machine->taken_when - began) / PHASES);
+                       (unsigned long long)(machine->taken_when - began) / machine->phase_count);
                 return records;
             }
         }
@@ -211,7 +266,7 @@ static size_t run(struct machine *machine)
 
 int main(int argc, char **argv)
 {
-    if (argc != 3)
+    if (argc != 3 && argc != 4)
         return 2;
     struct machine *machine = calloc(1, sizeof *machine);
     FILE *image = fopen(argv[1], "rb");
@@ -224,9 +279,11 @@ int main(int argc, char **argv)
     machine->processor.load = load;
     machine->processor.store = store;
     machine->processor.context = machine;
+    machine->stall = argc == 4;
+    machine->phase_count = machine->stall ? PHASES_STALL : PHASES;
     arm(machine, strcmp(argv[2], "delta") == 0 ? WIRE_DELTA : WIRE_PLAIN);
-    size_t records = run(machine);
+    bool good = run(machine) == machine->phase_count;
     wire_reader_free(machine->reader);
     free(machine);
-    return records == PHASES ? 0 : 1;
+    return good ? 0 : 1;
 }

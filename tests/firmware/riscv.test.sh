@@ -15,4 +15,5 @@ make -s -C "$TOP" "$here/image/bustap.elf" RISCV_BUILD="$here/image" RISCV_MARCH
 riscv64-unknown-elf-objcopy -O binary image/bustap.elf rom
 for packing in plain delta; do
     "$BUILD/tests/e2e/run_firmware" rom $packing
+    "$BUILD/tests/e2e/run_firmware" rom $packing stall
 done

@@ -35,6 +35,7 @@ static void test_identify(void)
     CU_ASSERT_EQUAL(identity.protocol, WIRE_VERSION);
     CU_ASSERT_EQUAL(identity.queue_frames, 7);
     CU_ASSERT_EQUAL(identity.payload_max, BOARD_PAYLOAD_MAX);
+    CU_ASSERT_EQUAL(identity.features, WIRE_FEATURE_STALL);
     CU_ASSERT_STRING_EQUAL(identity.name, "rig");
     board_rig_free(rig);
 }
@@ -100,6 +101,33 @@ static void test_bad_bodies(void)
     body[80] = 9; /* an unknown packing */
     CU_ASSERT_EQUAL(ask(rig, WIRE_CONFIGURE, body, sizeof body, NULL), WIRE_BAD_BODY);
     CU_ASSERT_FALSE(board_armed(&rig->board));
+    board_rig_free(rig);
+}
+
+/* A board without a stall line refuses to be configured with one, and has shorter counters. */
+static void test_no_stall_line(void)
+{
+    struct bus_front bus = {.stall = NULL};
+    const struct board_link link = {.send = NULL};
+    const struct wire_identity identity = {.name = "old", .features = 0xffff};
+    struct board_rig *rig = board_rig_new(4);
+    uint8_t body[WIRE_CONFIGURATION_BYTES];
+    struct wire_configuration configuration = plain();
+    struct wire_reply reply;
+    configuration.stall = true;
+    wire_configuration_put(body, &configuration);
+    CU_ASSERT_EQUAL(ask(rig, WIRE_CONFIGURE, body, sizeof body, NULL), WIRE_OK);
+    CU_ASSERT_EQUAL(ask(rig, WIRE_STATUS, NULL, 0, &reply), WIRE_OK);
+    CU_ASSERT_EQUAL(reply.body_bytes, WIRE_COUNTERS_BYTES);
+    rig->board.bus.stall = NULL;
+    rig->board.bus.stalls = NULL;
+    CU_ASSERT_EQUAL(ask(rig, WIRE_CONFIGURE, body, sizeof body, NULL), WIRE_BAD_BODY);
+    CU_ASSERT_EQUAL(ask(rig, WIRE_STATUS, NULL, 0, &reply), WIRE_OK);
+    CU_ASSERT_EQUAL(reply.body_bytes, WIRE_COUNTERS_BYTES_LEAST);
+    body[81] = 0;
+    CU_ASSERT_EQUAL(ask(rig, WIRE_CONFIGURE, body, sizeof body, NULL), WIRE_OK);
+    board_init(&rig->board, &identity, &bus, &link, rig->frames, 4);
+    CU_ASSERT_EQUAL(rig->board.identity.features, 0);
     board_rig_free(rig);
 }
 
@@ -240,6 +268,7 @@ static const struct test_case cases[] = {
     {"identify", test_identify},
     {"every command in every state", test_every_command_in_every_state},
     {"invalid bodies", test_bad_bodies},
+    {"a board without a stall line", test_no_stall_line},
     {"commands of another version", test_other_versions},
     {"the frames of a session", test_session_frames},
     {"END when the queue is full", test_end_without_room},

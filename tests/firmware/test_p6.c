@@ -111,6 +111,48 @@ static void test_every_phase(void)
     CU_ASSERT_EQUAL(wrong, 0);
 }
 
+/* The first byte of the first run of byte enables, where byte 0 follows byte 7. */
+static unsigned twin_first_byte(const struct bus_phase *phase)
+{
+    unsigned enables = phase->address_b >> 8 & 255;
+    bool deferred = phase->request_a == 0;
+    for (unsigned i = 0; i < 8 && (phase->request_b & 3) == 0 && !deferred; i++)
+        if ((enables >> i & 1) && !(enables >> (i + 7) % 8 & 1))
+            return i;
+    return 0;
+}
+
+static void test_first_byte(void)
+{
+    unsigned wrong = 0;
+    for (unsigned code = 0; code < 1u << 18; code++) {
+        const struct bus_phase phase = {.address_a = 0x12345678,
+                                        .request_a = code & 31,
+                                        .request_b = code >> 5 & 31,
+                                        .address_b = (code >> 10 & 255) << 8 | 0xa5c300f8u};
+        wrong += p6_first_byte(&phase) != twin_first_byte(&phase);
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    const struct bus_phase wrapped = {.request_a = 4, .address_b = 0x8300};
+    CU_ASSERT_EQUAL(p6_first_byte(&wrapped), 7);
+    const struct bus_phase two_runs = {.request_a = 4, .address_b = 0x6c00};
+    CU_ASSERT_EQUAL(p6_first_byte(&two_runs), 2);
+}
+
+/* What p6_encode puts on the bus has the low address bits of the record on the pins, unless all
+ * byte enables are the same. */
+static void test_first_byte_of_records(void)
+{
+    for (uint32_t address = 0x1000; address < 0x1008; address++)
+        for (uint8_t size = 0; size <= 8; size++) {
+            const struct record record = {
+                .address = address, .type = REQUEST_MEMREAD, .size = size};
+            struct bus_phase phase;
+            CU_ASSERT_PTR_NULL(p6_encode(&record, &phase));
+            CU_ASSERT_EQUAL(p6_first_byte(&phase), size % 8 ? address % 8 : 0);
+        }
+}
+
 static void test_special_codes(void)
 {
     struct record record;
@@ -209,6 +251,8 @@ static void test_misaligned_parts(void)
 
 static const struct test_case cases[] = {
     {"every REQa, REQb and BE as in the table", test_every_phase},
+    {"the first requested byte, by the byte enables", test_first_byte},
+    {"the first requested byte of records", test_first_byte_of_records},
     {"special transactions and addresses above 4 GiB", test_special_codes},
     {"encode, then decode: every encodable record", test_round_trip},
     {"refusals give the reason", test_refusals_say_why},

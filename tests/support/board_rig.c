@@ -36,6 +36,18 @@ static bool bus_ended(void *context)
     return rig->ended && rig->taken == rig->happened;
 }
 
+static void bus_stall(void *context, enum bus_stall stall)
+{
+    struct board_rig *rig = context;
+    rig->stalls.count += stall == BUS_STALL_NOW;
+    rig->stall = stall;
+}
+
+static struct bus_stalls bus_stalls(void *context)
+{
+    return ((struct board_rig *)context)->stalls;
+}
+
 static size_t link_send(void *context, const uint8_t *bytes, size_t size)
 {
     struct board_rig *rig = context;
@@ -74,6 +86,8 @@ struct board_rig *board_rig_new(uint32_t frame_count)
                             .now = bus_now,
                             .microseconds = bus_microseconds,
                             .ended = bus_ended,
+                            .stall = bus_stall,
+                            .stalls = bus_stalls,
                             .context = rig};
     struct board_link link = {.send = link_send, .receive = link_receive, .context = rig};
     board_init(&rig->board, &identity, &bus, &link, rig->frames, frame_count);

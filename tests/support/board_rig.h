@@ -15,7 +15,9 @@ struct board_rig {
     size_t happened;                /* number of phases on the bus so far */
     size_t taken;
     bool ended;
-    uint64_t now; /* ticks; each phase taken advances it */
+    enum bus_stall stall;     /* as the board set it */
+    struct bus_stalls stalls; /* the test adds ticks, the board's stalls are counted */
+    uint64_t now;             /* ticks; each phase taken advances it */
     uint64_t microseconds;
 
     uint8_t commands[4096];

@@ -1,5 +1,6 @@
 #include "firmware/gateware/sim/p6_pins.h"
 
+#include "firmware/p6.h"
 #include "firmware/virtual/random.h"
 
 #define ADDRESS_PINS UINT64_C(0x1ffffffff) /* A35# to A3# */
@@ -39,13 +40,5 @@ bool p6_pins_clock(struct p6_pins *p6, struct gateware_pins *pins, const struct 
 
 void p6_pins_offset(struct bus_phase *phase)
 {
-    unsigned enables = phase->address_b >> 8 & 0xffu;
-    unsigned starts = enables & ~(enables << 1 | enables >> 7);
-    unsigned offset = 0;
-    phase->address_a &= ~UINT64_C(7);
-    if ((phase->request_b & 3u) != 0 || phase->request_a == 0 || (starts & 0xffu) == 0)
-        return;
-    while (!(starts >> offset & 1u))
-        offset++;
-    phase->address_a |= offset;
+    phase->address_a = (phase->address_a & ~UINT64_C(7)) | p6_first_byte(phase);
 }

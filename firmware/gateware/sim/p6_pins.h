@@ -22,7 +22,7 @@ void p6_pins_init(struct p6_pins *p6, struct gateware_pins *pins, uint64_t seed)
 bool p6_pins_clock(struct p6_pins *p6, struct gateware_pins *pins, const struct bus_phase *phase);
 
 /* What the board makes of a phase on its pins: Aa[2:0] have none and become the offset of the first
- * byte (doc/p6-decoding.md, "The fields"). */
+ * byte (doc/p6-decoding.md, "The low three address bits"). */
 void p6_pins_offset(struct bus_phase *phase);
 
 #endif

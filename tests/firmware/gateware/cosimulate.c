@@ -318,7 +318,7 @@ static void adopt(uint8_t *twin, const uint8_t *gateware, const struct wire_fram
     uint8_t *payload = twin + WIRE_FRAME_HEADER + counters;
     const uint8_t *other = gateware + WIRE_FRAME_HEADER + counters;
     memcpy(twin + 16, gateware + 16, 8);
-    if (frame->payload_bytes == counters + WIRE_COUNTERS_BYTES) {
+    if (frame->payload_bytes == counters + WIRE_COUNTERS_BYTES_LEAST) {
         if (bytes_get32(other + 64) > FRAMES || bytes_get32(other + 68) > FRAMES)
             fail("the queue holds more frames than it can");
         memcpy(payload, other, 8);

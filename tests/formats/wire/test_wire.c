@@ -134,6 +134,7 @@ static void test_identity(void)
                                      .bus = 1,
                                      .queue_frames = 512,
                                      .payload_max = 4080,
+                                     .features = WIRE_FEATURE_STALL,
                                      .firmware = 0x00010002,
                                      .clock_hz = 66666666,
                                      .name = "bustap board",
@@ -142,12 +143,15 @@ static void test_identity(void)
     wire_identity_put(bytes, &identity);
     CU_ASSERT_EQUAL(bytes[2], 0x00);
     CU_ASSERT_EQUAL(bytes[3], 0x02);
+    CU_ASSERT_EQUAL(bytes[6], 0x01);
+    CU_ASSERT_EQUAL(bytes[7], 0x00);
     CU_ASSERT_EQUAL(memcmp(bytes + 24, "bustap board", 13), 0);
     CU_ASSERT_EQUAL(memcmp(bytes + 56, "BT0001", 7), 0);
     struct wire_identity back;
     CU_ASSERT_EQUAL(wire_identity_get(&back, bytes, sizeof bytes), 0);
     CU_ASSERT_EQUAL(back.clock_hz, 66666666);
     CU_ASSERT_EQUAL(back.payload_max, 4080);
+    CU_ASSERT_EQUAL(back.features, WIRE_FEATURE_STALL);
     CU_ASSERT_EQUAL(back.firmware, 0x00010002);
     CU_ASSERT_STRING_EQUAL(back.name, "bustap board");
     CU_ASSERT_EQUAL(wire_identity_get(&back, bytes, sizeof bytes - 1), -1);
@@ -182,6 +186,7 @@ static void test_configuration(void)
     CU_ASSERT_EQUAL(bytes_get32(bytes + 12), 0x1fff);
     CU_ASSERT_EQUAL(bytes_get32(bytes + 16), 0xfee00000);
     CU_ASSERT_EQUAL(bytes[80], WIRE_DELTA);
+    CU_ASSERT_EQUAL(bytes[81], 0);
     CU_ASSERT_EQUAL(bytes_get32(bytes + 84), 20000);
     CU_ASSERT_EQUAL(bytes_get32(bytes + 88), 250);
     struct wire_configuration back;
@@ -190,6 +195,12 @@ static void test_configuration(void)
     CU_ASSERT_EQUAL(back.filter.types, configuration.filter.types);
     CU_ASSERT_TRUE(back.filter.outside);
     CU_ASSERT_EQUAL(back.flush_us, 20000);
+    CU_ASSERT_FALSE(back.stall);
+    configuration.stall = true;
+    wire_configuration_put(bytes, &configuration);
+    CU_ASSERT_EQUAL(bytes[81], 1);
+    CU_ASSERT_EQUAL(wire_configuration_get(&back, bytes, sizeof bytes), 0);
+    CU_ASSERT_TRUE(back.stall);
     CU_ASSERT_EQUAL(wire_configuration_get(&back, bytes, sizeof bytes - 1), -1);
     CU_ASSERT_EQUAL(wire_configuration_get(&back, bytes, sizeof bytes + 1), -1);
 }
@@ -198,8 +209,8 @@ static void test_configuration(void)
  * differently from its configuration. */
 static void test_configuration_strict(void)
 {
-    static const uint8_t wrong[][2] = {{2, 0x02}, {3, 0x80}, {5, 9},  {6, 2},  {7, 1},
-                                       {72, 1},   {79, 1},   {80, 2}, {81, 1}, {95, 1}};
+    static const uint8_t wrong[][2] = {{2, 0x02}, {3, 0x80}, {5, 9},  {6, 2},  {7, 1}, {72, 1},
+                                       {79, 1},   {80, 2},   {81, 2}, {82, 1}, {95, 1}};
     struct wire_configuration configuration = {.filter = filter_all()};
     struct wire_configuration back;
     uint8_t bytes[WIRE_CONFIGURATION_BYTES];
@@ -227,9 +238,17 @@ static void test_counters(void)
     CU_ASSERT_EQUAL(counters.lost, bytes_get64(in + 48));
     CU_ASSERT_EQUAL(counters.state, bytes_get32(in + 72));
     CU_ASSERT_EQUAL(counters.session, bytes_get32(in + 76));
+    CU_ASSERT_EQUAL(counters.stalled, bytes_get64(in + 80));
+    CU_ASSERT_EQUAL(counters.stalls, bytes_get64(in + 88));
     wire_counters_put(out, &counters);
     CU_ASSERT_EQUAL(memcmp(in, out, sizeof in), 0);
-    CU_ASSERT_EQUAL(wire_counters_get(&counters, in, sizeof in - 1), -1);
+    /* a board that cannot stall its bus sends fewer */
+    for (size_t size = WIRE_COUNTERS_BYTES_LEAST; size < sizeof in; size++) {
+        CU_ASSERT_EQUAL(wire_counters_get(&counters, in, size), 0);
+        CU_ASSERT_EQUAL(counters.session, bytes_get32(in + 76));
+        CU_ASSERT(counters.stalled == 0 && counters.stalls == 0);
+    }
+    CU_ASSERT_EQUAL(wire_counters_get(&counters, in, WIRE_COUNTERS_BYTES_LEAST - 1), -1);
 }
 
 static void test_pattern(void)

@@ -23,11 +23,22 @@ static bool is_present(uint64_t page)
     return exec_copy(&byte, (const void *)(uintptr_t)page, 1) == 0;
 }
 
+/* Watches a page of code. Most pages are watched already, which takes no lock to see. */
 static bool watch(struct process *process, uint64_t page)
 {
+    uint64_t *place = &process->watched_pages[page / SPACE_PAGE % PROCESS_WATCHED];
     struct space_mapping mapping;
-    return space_find(process->space, page, &mapping) && (mapping.protection & PROT_EXEC) &&
-           space_watch(process->space, page, page + SPACE_PAGE) == 0 && is_present(page);
+    const unsigned changes = space_changes(process->space);
+    if (process->watched_at != changes)
+        memset(process->watched_pages, 0, sizeof process->watched_pages);
+    process->watched_at = changes;
+    if (*place != page || page == 0) {
+        if (!space_find(process->space, page, &mapping) || !(mapping.protection & PROT_EXEC) ||
+            space_watch(process->space, page, page + SPACE_PAGE) != 0)
+            return false;
+        *place = page;
+    }
+    return is_present(page);
 }
 
 size_t process_readable(void *context, uint64_t address)

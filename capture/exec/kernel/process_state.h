@@ -21,6 +21,8 @@ struct process_control {
     int (*define)(void *context, struct executor_stop *stop, struct bt_error *error);
 };
 
+#define PROCESS_WATCHED 64u
+
 struct process {
     struct process_settings settings;
     const struct process_operations *operations; /* settings.operations, or an empty table */
@@ -42,7 +44,10 @@ struct process {
     bool ended;
     struct process_end end;
     struct regions regions;
-    struct breakpoints watched; /* process_watch() */
+    struct breakpoints watched;              /* process_watch() */
+    uint64_t watched_pages[PROCESS_WATCHED]; /* watch(): pages watched at the change `watched_at` of
+                                                the mappings, by their lowest bits; 0: none */
+    unsigned watched_at;
 };
 
 /* The parts of process_run(). begin: binds the calling thread and takes over its signals. step:

@@ -113,17 +113,29 @@ static void change(struct space *space, const struct space_mapping *mapping, boo
         tell_gone(space, first, last);
 }
 
-void space_note(struct space *space, const struct space_mapping *mapping)
+void space_note_watched(struct space *space, const struct space_mapping *mapping)
 {
     if ((mapping->flags & SPACE_WATCHED) && (mapping->protection & PROT_WRITE))
         atomic_store(&space->watches_writable, true);
     change(space, mapping, false);
 }
 
+void space_note(struct space *space, const struct space_mapping *mapping)
+{
+    atomic_fetch_add(&space->changes, 1);
+    space_note_watched(space, mapping);
+}
+
 void space_note_gone(struct space *space, uint64_t start, uint64_t end)
 {
+    atomic_fetch_add(&space->changes, 1);
     struct space_mapping hole = {.start = start, .end = end, .protection = 0, .flags = 0};
     change(space, &hole, true);
+}
+
+unsigned space_changes(const struct space *space)
+{
+    return atomic_load(&space->changes);
 }
 
 /* Records the parts of a line that are in holes of the table as foreign. */

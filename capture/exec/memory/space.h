@@ -123,6 +123,10 @@ void space_name(struct space *space, uint64_t start, uint64_t end, uint32_t flag
  */
 int space_watch(struct space *space, uint64_t start, uint64_t end);
 
+/* Number of changes of the mappings so far, modulo 2^32, except by space_watch(): a watched page
+ * stays watched until the next one. */
+unsigned space_changes(const struct space *space);
+
 /* Call it before the kernel writes to the program's memory (read(2), ...): makes watched pages of
  * the range writable and calls the listener. */
 void space_before_write(struct space *space, uint64_t address, uint64_t size);

@@ -20,6 +20,7 @@ struct space {
     struct space_layout layout;
     enum space_execution execution;
     atomic_bool watches_writable;
+    atomic_uint changes;   /* of the table */
     pthread_mutex_t mutex; /* guards all members below; held during the matching system call */
     struct space_table table;
     uint64_t break_start;
@@ -43,8 +44,9 @@ struct space {
 int space_real_protection(const struct space *space, const struct space_mapping *mapping);
 
 /* Enters the result of a system call into the table, which has room reserved, and reports the
- * watched pages that it replaced to the listener. */
+ * watched pages that it replaced to the listener. watched: it only became watched. */
 void space_note(struct space *space, const struct space_mapping *mapping);
+void space_note_watched(struct space *space, const struct space_mapping *mapping);
 void space_note_gone(struct space *space, uint64_t start, uint64_t end);
 
 /* Reports the watched pages of a range to the listener; they stay watched. */

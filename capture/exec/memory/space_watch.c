@@ -32,7 +32,7 @@ int space_watch(struct space *space, uint64_t start, uint64_t end)
             result = -EFAULT;
             break;
         }
-        space_note(space, &piece);
+        space_note_watched(space, &piece);
     }
     pthread_mutex_unlock(&space->mutex);
     return result;

@@ -595,12 +595,16 @@ static int load(struct exec_inside *inside, const struct exec_program *program,
                                               .quantum = orders->quantum,
                                               .numbers = orders->numbers,
                                               .repetitions = orders->repetitions,
+                                              .stores = !orders->no_cache,
                                               .stack = {.environment = program->environment},
                                               .operations = &inside->operations,
                                               .context = inside};
     inside->process = process_new(program->path, program->arguments, &settings, error);
     if (!inside->process || inside->callbacks->check(inside->context, inside->process, error) < 0)
         return error->code;
+    const char *refusal = process_store_refusal(inside->process);
+    if (refusal && !orders->quiet)
+        exec_lanes_note(inside->lanes, "%s", refusal);
     return keep_descriptor(inside, error);
 }
 

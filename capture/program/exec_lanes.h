@@ -26,6 +26,7 @@
 struct exec_orders {
     bool only_fetch, only_data, each, ends, quiet;
     bool repetitions;             /* struct process_settings */
+    bool no_cache;                /* process_settings.stores is false */
     bool repeats, calls, markers; /* struct process_regions */
     uint64_t skip, limit, on, off, quantum;
     unsigned numbers;                                     /* process_settings.numbers */

@@ -7,9 +7,10 @@
  *        bench_exec --way WAY PROGRAM [ARGUMENT...]
  *
  * The second runs a whole program in one of the ways (none, fetches, all, two, branch), and ends as
- * it does. `two` delivers all references to another process, which expands and reads them. If
- * descriptor 9 is open it receives the number of instructions and of records, the records' sum, and
- * the seconds of processor time of the program's thread and of all others.
+ * it does. kept-none, kept-fetches and kept-all use and keep translations on disk. `two` delivers
+ * all references to another process, which expands and reads them. If descriptor 9 is open it
+ * receives the number of instructions and of records, the records' sum, and the seconds of
+ * processor time of the program's thread and of all others.
  */
 #define _GNU_SOURCE /* MAP_FIXED_NOREPLACE, MAP_ANONYMOUS */
 #include "capture/exec/aria/aria.h"
@@ -302,6 +303,7 @@ static int bench_two(const char *const *arguments)
 static int bench_program(const char *name, const char *const *arguments)
 {
     static const char *const names[] = {"none", "fetches", "all"};
+    const bool stores = strncmp(name, "kept-", 5) == 0;
     struct consumer consumer = {0};
     struct bt_error error = {.message = ""};
     static const struct process_operations operations = {.put = put};
@@ -310,6 +312,8 @@ static int bench_program(const char *name, const char *const *arguments)
                                         .stack = {.environment = (const char *const *)environ}};
     struct process_end end;
     size_t way = 0;
+    if (stores)
+        name += 5;
     if (arguments[0] && strcmp(name, "branch") == 0)
         return bench_steps(arguments);
     if (arguments[0] && strcmp(name, "two") == 0)
@@ -319,6 +323,7 @@ static int bench_program(const char *name, const char *const *arguments)
     if (way == 3 || !arguments[0])
         return 2;
     settings.trace = ways[way].trace;
+    settings.stores = stores;
     struct process *process = process_new(arguments[0], arguments, &settings, &error);
     if (!process || process_run(process, &end, &error) != 0) {
         fprintf(stderr, "%s: %s\n", arguments[0], error.message);

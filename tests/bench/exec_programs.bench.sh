@@ -77,6 +77,7 @@ program gzip "$(command -v gzip)" -9 -c text
 program sqlite3 "$(command -v sqlite3)" :memory: '.read queries'
 program cc1 "$(gcc -print-prog-name=cc1)" -quiet -O2 decode.i -o decode.s
 
+export XDG_CACHE_HOME=$PWD/cache
 echo
 echo "in all, with every reference delivered, seconds:"
 for small in /bin/true /bin/ls /usr/bin/python3; do
@@ -84,6 +85,7 @@ for small in /bin/true /bin/ls /usr/bin/python3; do
     arguments=()
     [ "$small" != /usr/bin/python3 ] || arguments=(-c 'print(1)')
     echo "$small: natively $(best "$small" "${arguments[@]}"), translated $(best \
-        "$BUILD/tests/bench/exec" --way none "$small" "${arguments[@]}"), traced $(best \
+        "$BUILD/tests/bench/exec" --way none "$small" "${arguments[@]}"), with translations on disk $(best \
+        "$BUILD/tests/bench/exec" --way kept-none "$small" "${arguments[@]}"), traced $(best \
         "$BUILD/tests/bench/exec" --way all "$small" "${arguments[@]}")"
 done

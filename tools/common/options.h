@@ -66,6 +66,13 @@ struct option_row {
             offsetof(type, member), NULL                                                           \
     }
 
+/* For commands that execute a program. */
+#define OPTION_NO_CACHE_ROW(type, member)                                                          \
+    {                                                                                              \
+        OPTION_FLAG, 0, "no-cache", NULL,                                                          \
+            "do not use or keep translations of the program on disk", offsetof(type, member), NULL \
+    }
+
 /*
  * Reads the options of arguments[1] to arguments[count - 1] into settings and moves the operands to
  * the end. Every command has -h and --help. Returns the index of the first operand (count: no

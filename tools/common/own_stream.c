@@ -95,6 +95,12 @@ void own_stream_say(FILE *stream, const char *format, ...)
     own_stream_release(&signals);
 }
 
+void own_stream_note(FILE *stream, const char *note)
+{
+    if (note)
+        own_stream_say(stream, "%s", note);
+}
+
 void own_stream_notice(FILE *stream, const char *what)
 {
     own_stream_say(stream, "the program %s", what);

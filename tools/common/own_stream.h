@@ -34,6 +34,9 @@ FILE *own_stream_on(int descriptor, struct bt_error *error);
  * runs. Does nothing if stream is NULL. */
 void own_stream_say(FILE *stream, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* The same for a note; NULL: there is none. */
+void own_stream_note(FILE *stream, const char *note);
+
 /* For process_operations.notice: the same, with the program as the subject. */
 void own_stream_notice(FILE *stream, const char *what);
 

@@ -57,6 +57,7 @@ static const struct option_row depend_options[] = {
      OPTION(top), NULL},
     REGION_OPTION_ROWS(struct command_settings, run.region),
     OPTION_QUANTUM_ROW(struct command_settings, run.quantum),
+    OPTION_NO_CACHE_ROW(struct command_settings, run.no_cache),
     {OPTION_BYTES, 0, "max-memory", "SIZE",
      "stop counting when this much memory is used; the program continues", OPTION(run.max_memory),
      NULL},

@@ -204,11 +204,14 @@ int depend_run_begin(struct depend_run *run, const char *path, const char *const
     const struct process_settings process = {.trace = EXEC_TRACE_ALL,
                                              .regions = region_options_regions(region),
                                              .quantum = settings->quantum,
+                                             .stores = !settings->no_cache,
                                              .stack = {.environment = (const char *const *)environ},
                                              .operations = &operations,
                                              .context = run};
     run->process = process_new(path, arguments, &process, error);
     run->memory.process = run->process;
+    if (run->process)
+        own_stream_note(run->messages, process_store_refusal(run->process));
     return run->process ? 0 : error->code;
 }
 

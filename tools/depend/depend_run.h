@@ -18,6 +18,7 @@ struct NAMED_FIELDS depend_run_settings {
     bool all;           /* also return addresses and saved registers */
     bool raw_names;
     uint64_t max_memory, quantum;
+    bool no_cache; /* of translations */
     struct region_options region;
 };
 

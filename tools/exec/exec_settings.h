@@ -22,6 +22,7 @@ struct exec_settings {
     unsigned debug;         /* events to print, EXEC_DEBUG_*; 0: none */
     const char *debug_file; /* file for these events; NULL: standard error */
     bool quiet;
+    bool no_cache;                  /* of translations */
     bool each;                      /* each thread has a separate capture */
     bool follow;                    /* also capture children and executed programs */
     const char *summary;            /* file for the summary; NULL: none */

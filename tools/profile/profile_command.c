@@ -22,7 +22,7 @@ extern char **environ;
 struct profile_settings {
     struct profile_report report;
     const char *output, *callgrind;
-    bool raw_names;
+    bool raw_names, no_cache;
 };
 
 /* --- options ---------------------------------------------------------------------------------- */
@@ -62,6 +62,7 @@ static const struct option_row profile_options[] = {
      "count each thread separately; a new thread reuses the number of an ended one",
      OPTION(report.threads), NULL},
     OPTION_QUANTUM_ROW(struct profile_settings, report.quantum),
+    OPTION_NO_CACHE_ROW(struct profile_settings, no_cache),
     {OPTION_FLAG, 0, "raw-names", NULL, "do not demangle C++ names", OPTION(raw_names), NULL},
     {OPTION_FLAG, 0, "csv", NULL, "comma separated values, with a heading, of one table",
      OPTION(report.csv), NULL},
@@ -262,12 +263,14 @@ static int begin(struct profile_run *run, struct bt_error *error)
     const struct process_settings settings = {
         .trace = run->settings->report.data ? EXEC_TRACE_ALL : EXEC_TRACE_FETCHES,
         .quantum = run->settings->report.quantum,
+        .stores = !run->settings->no_cache,
         .stack = {.environment = (const char *const *)environ},
         .operations = &operations,
         .context = run};
     run->process = process_new(run->path, run->arguments, &settings, error);
     if (!run->process)
         return error->code;
+    own_stream_note(run->messages, process_store_refusal(run->process));
     result = process_hide(run->process, fileno(run->outputs.report), error);
     if (result == 0 && run->messages)
         result = process_hide(run->process, fileno(run->messages), error);

@@ -46,6 +46,7 @@ static const struct option_row wet_options[] = {
      OPTION(history), take_history},
     REGION_OPTION_ROWS(struct command_settings, run.region),
     OPTION_QUANTUM_ROW(struct command_settings, run.quantum),
+    OPTION_NO_CACHE_ROW(struct command_settings, run.no_cache),
     {OPTION_POSITIVE, 0, "chunk", "N", "blocks in a chunk of the file (default: 1048576)",
      OPTION(run.chunk_blocks), NULL},
     {OPTION_END, '+', NULL, NULL, NULL, 0, NULL}};

@@ -602,6 +602,14 @@ struct code_cache *executor_cache(struct executor *executor)
     return executor->cache;
 }
 
+void executor_use_store(struct executor *executor, struct block_store *store,
+                        exec_stored_function *stored)
+{
+    for (unsigned side = 0; side < EXEC_SIDES; side++)
+        if (executor->sides[side].translator)
+            translator_use_store(executor->sides[side].translator, store, stored);
+}
+
 void executor_limit(struct executor *executor, uint64_t instructions)
 {
     executor->limit = instructions;

@@ -52,6 +52,8 @@ struct executor_operations {
     executor_translated_function *translated; /* NULL: translations are not reported */
 };
 
+struct block_store;
+
 /* Default of cache_bytes. */
 #define EXECUTOR_CACHE_BYTES ((size_t)64 << 20)
 
@@ -183,5 +185,10 @@ uint64_t executor_instructions(struct executor *executor);
 void executor_invalidate(struct executor *executor, uint64_t begin, uint64_t end);
 
 struct code_cache *executor_cache(struct executor *executor);
+
+/* Takes translations from a store where `stored`, called with executor_settings.context, allows it,
+ * and adds those it makes. The store outlives the executor. */
+void executor_use_store(struct executor *executor, struct block_store *store,
+                        exec_stored_function *stored);
 
 #endif

@@ -61,6 +61,7 @@ static void code_lost(void *context, uint64_t start, uint64_t end)
 {
     struct process *process = context;
     executor_invalidate(process->executor, start, end);
+    process_store_changed(process, start, end);
     if (process->control)
         process->control->changed(process->control_context, start, end);
 }
@@ -249,6 +250,8 @@ struct process *process_new(const char *path, const char *const *arguments,
         process_free(process);
         return NULL;
     }
+    if (settings->stores)
+        process_store_open(process);
     return process;
 }
 
@@ -261,6 +264,7 @@ void process_free(struct process *process)
     if (process->space)
         space_set_listener(process->space, NULL, NULL);
     executor_free(process->executor);
+    process_store_free(process);
     process_threads_free(process->threads);
     exec_thread_free(process->thread);
     modules_free(process->modules);
@@ -587,6 +591,7 @@ int process_run(struct process *process, struct process_end *end, struct bt_erro
     if (result == 0) {
         process_loop(process, error);
         process_finish(process);
+        process_store_save(process);
         result = process->result;
     }
     *end = process->end;

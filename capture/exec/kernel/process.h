@@ -46,6 +46,8 @@ struct NAMED_FIELDS process_regions {
 };
 #define PROCESS_ADDRESS_UNKNOWN UINT64_MAX /* until process_set_region() */
 
+#define PROCESS_NOTE_BYTES 512 /* of process_store_refusal() */
+
 #define PROCESS_QUANTUM 10000u /* default length of a turn, in instructions */
 
 #define PROCESS_LEADING    8u /* maximum number of leading arguments of `execute` */
@@ -155,6 +157,7 @@ struct process_settings {
                          0: PROCESS_QUANTUM */
     bool repetitions; /* of string instructions have fetches: trace_expand.h */
     unsigned numbers; /* number of processors used before one is used again; 0: 256 */
+    bool stores;      /* uses and keeps translations on disk: doc/translations-file.md */
     size_t cache_bytes, buffer_bytes; /* executor.h */
     const char *file;                 /* opened instead of the program's path; NULL: the path */
     struct initial_stack_options stack;
@@ -185,6 +188,10 @@ void process_set_region(struct process *process, uint64_t from, uint64_t until);
  * or before the run. Each report leaves translated code, about a microsecond. 0 or BT_MEMORY.
  */
 int process_watch(struct process *process, uint64_t address);
+
+/* Why translations on disk are not used although process_settings.stores wants them, a sentence for
+ * the user; NULL: they are, or there is nothing to say. */
+const char *process_store_refusal(const struct process *process);
 
 /* Reads the program's memory in a callback, also at invalid addresses. 0, or -EFAULT. */
 int process_read(struct process *process, void *bytes, uint64_t address, size_t size);

@@ -48,6 +48,8 @@ struct process {
     uint64_t watched_pages[PROCESS_WATCHED]; /* watch(): pages watched at the change `watched_at` of
                                                 the mappings, by their lowest bits; 0: none */
     unsigned watched_at;
+    struct process_store *store;            /* translations on disk; NULL: none */
+    char store_refusal[PROCESS_NOTE_BYTES]; /* why there are none; empty: no reason */
 };
 
 /* The parts of process_run(). begin: binds the calling thread and takes over its signals. step:
@@ -64,6 +66,13 @@ int process_handle(struct process *process, struct executor_stop *stop, struct b
 /* The number of bytes from an address on that may be read and executed; 0: none. Watches their
  * pages. (exec_readable_function; the context is the process.) */
 size_t process_readable(void *context, uint64_t address);
+
+/* process_store.c: opens the translations of a loaded program, and the executor uses them; notes
+ * that code has changed, which they are no longer used for; writes new ones after the run. */
+void process_store_open(struct process *process);
+void process_store_changed(struct process *process, uint64_t start, uint64_t end);
+void process_store_save(struct process *process);
+void process_store_free(struct process *process);
 
 /* Fills in the signal that the instruction at rip raises; or EXECUTOR_INTERRUPTED: the bytes there
  * have changed and must be executed again. */

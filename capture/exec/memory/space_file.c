@@ -81,6 +81,7 @@ static void look_from_now_on(struct space *space, uint64_t at, uint64_t end)
             !space_table_reserve(&space->table, 1))
             continue;
         piece.flags |= SPACE_SHARED;
+        atomic_fetch_add(&space->changes, 1);
         space_table_set(&space->table, &piece);
         space_tell_changed(space, piece.start, piece.end);
     }

@@ -28,6 +28,7 @@ struct code_cache {
     uint8_t *arena;                /* metadata of blocks */
     size_t arena_size;
     size_t arena_used;
+    size_t arena_fresh;    /* offset from which on it was never used, and is zeros */
     struct block **blocks; /* by number; in ascending order of their code */
     uint32_t block_count, block_limit;
     struct exit **exits; /* by number */
@@ -192,9 +193,12 @@ void *code_cache_allocate(struct code_cache *cache, size_t bytes)
     bytes = (bytes + 15) & ~(size_t)15;
     if (bytes > cache->arena_size - cache->arena_used)
         return NULL;
-    void *memory = cache->arena + cache->arena_used;
+    uint8_t *memory = cache->arena + cache->arena_used;
+    const size_t used = cache->arena_fresh - cache->arena_used; /* what follows is zeros */
     cache->arena_used += bytes;
-    return memset(memory, 0, bytes);
+    if (cache->arena_used > cache->arena_fresh)
+        cache->arena_fresh = cache->arena_used;
+    return memset(memory, 0, used < bytes ? used : bytes);
 }
 
 int code_cache_add_block(struct code_cache *cache, struct block *block)

@@ -384,6 +384,14 @@ static bool keep_knowledge(struct translator *translator)
            block->outcomes && block->values && block->pc_map;
 }
 
+/* Keeps the code of the current block. */
+static struct block *keep_block(struct translator *translator)
+{
+    translator->block->code_end = translator->emitter.at;
+    code_cache_keep(translator->cache, translator->emitter.at);
+    return translator->block;
+}
+
 struct block *translate(struct translator *translator, uint64_t address, unsigned limit,
                         const struct block *before)
 {
@@ -398,17 +406,25 @@ struct block *translate(struct translator *translator, uint64_t address, unsigne
     block->address = address;
     translator->block = block;
     translator->pushed = NULL;
+    translator->begin = emitter->at;
+    translator->stubs = NULL;
+    translator->relocation_count = 0;
+    block->pointer = block->scratch = DECODE_NONE;
+    block->code = block->code_end = emitter->end; /* valid if the rest fails */
+    const int restored = limit == 0 ? translate_from_store(translator) : 0;
+    if (restored != 0)
+        return restored > 0 ? keep_block(translator) : NULL;
+    const bool whole = limit == 0;
     block->verify_code = may_change_unseen(translator, address);
     if (limit == 0 || limit > CODE_CACHE_INSTRUCTIONS)
         limit = CODE_CACHE_INSTRUCTIONS;
     const unsigned used = gather(translator, address, limit);
-    block->pointer = block->scratch = DECODE_NONE;
     if (needs_registers(translator, block))
         choose_registers(block, used, before);
-    block->code = block->code_end = emitter->end; /* valid if the rest fails */
     if (!emit_block(translator, !before) || !keep_knowledge(translator))
         return NULL;
-    block->code_end = emitter->at;
-    code_cache_keep(cache, emitter->at);
+    keep_block(translator);
+    if (whole)
+        translate_store(translator);
     return block;
 }

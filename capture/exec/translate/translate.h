@@ -78,6 +78,15 @@ void translator_find_breakpoints(struct translator *translator,
 /* The lookup table of the thread that indirect branches of later translated blocks use. */
 void translator_set_side(struct translator *translator, unsigned side);
 
+/* Whether code at an address is a file's, and has not changed. */
+typedef bool exec_stored_function(void *context, uint64_t address);
+
+/* Takes blocks from a store where `stored` allows it, and adds those that it translates. The store
+ * outlives the translator; the context is that of `readable`. */
+struct block_store;
+void translator_use_store(struct translator *translator, struct block_store *store,
+                          exec_stored_function *stored);
+
 /* Translates the block at an address, which must be readable, up to `limit` instructions (0: the
  * maximum of a block). If possible the block spills the same registers as `before`; NULL: it is
  * entered by an indirect branch or from the executor.

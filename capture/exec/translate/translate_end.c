@@ -58,10 +58,11 @@ static void emit_stub(struct translator *translator, struct exit *exit, uint32_t
 
 /* The stubs of all exits; of those with jumps apart from the block, because most are linked soon.
  */
-static bool emit_stubs(struct translator *translator, uint32_t number)
+bool translate_stubs(struct translator *translator, uint32_t number)
 {
     struct block *block = translator->block;
     struct emitter *emitter = &translator->emitter, inside = *emitter;
+    translator->stubs = emitter->at;
     if (!block->exits[0].jump) {
         emit_stub(translator, &block->exits[0], number);
         return true;
@@ -214,7 +215,9 @@ static void emit_lookup(struct translator *translator, struct exit *exit, uint32
     emit_restore(emitter, DECODE_RCX, 8 * DECODE_RCX);
     translate_reload(translator, false);
     emit_save32_constant(emitter, EXEC_THREAD_EXIT, number);
+    translate_relocate(translator, TRANSLATE_EXIT_NUMBER);
     emit_jump(emitter, code_cache_look_again(translator->cache));
+    translate_relocate(translator, TRANSLATE_LOOK_AGAIN);
 }
 
 /* --- exits ----------------------------------------------------------------------------------- */
@@ -284,7 +287,7 @@ bool translate_end(struct translator *translator, const struct decode_instructio
     uint32_t number = block->first_exit = (uint32_t)first;
     emit_advance(translator);
     if (decode_ends_block(last))
-        entry->code = block->advance;
+        entry->code = entry->end = block->advance;
     switch (last->kind) {
     case DECODE_RETURN:
     case DECODE_JUMP_INDIRECT:
@@ -314,5 +317,5 @@ bool translate_end(struct translator *translator, const struct decode_instructio
     default:
         break;
     }
-    return emit_stubs(translator, number);
+    return translate_stubs(translator, number);
 }

@@ -35,6 +35,7 @@ void translate_arrive(struct translator *translator, uint64_t target)
     }
     uint8_t *found = emit_short_jump(emitter, 0xe3); /* jrcxz */
     emit_jump(emitter, code_cache_find_target(translator->cache));
+    translate_relocate(translator, TRANSLATE_FIND_TARGET);
     emit_land(emitter, found);
     emit_restore(emitter, DECODE_RCX, 8 * DECODE_RCX);
 }
@@ -132,6 +133,7 @@ void translate_go(struct translator *translator, const struct decode_instruction
     if (!has_saved_rcx(instruction))
         emit_save(emitter, 8 * DECODE_RCX, DECODE_RCX);
     emit_save32_constant(emitter, EXEC_THREAD_EXIT, translator->block->first_exit);
+    translate_relocate(translator, TRANSLATE_EXIT_NUMBER);
     if (instruction->kind == DECODE_RETURN)
         emit_bytes(emitter, low_of_rcx, sizeof low_of_rcx);
     else

@@ -40,6 +40,23 @@ struct known_address {
     int64_t base_moved, index_moved; /* of the registers, when the entry was written */
 };
 
+/* What to change in a block's code at another place, or in another run: 4 bytes at an offset. */
+enum translate_relocation_kind {
+    TRANSLATE_FIND_TARGET, /* rel32 to code_cache_find_target() */
+    TRANSLATE_LOOK_AGAIN,  /* rel32 to code_cache_look_again() */
+    TRANSLATE_EXIT_NUMBER, /* number of the block's first exit */
+    TRANSLATE_BLOCK_NUMBER,
+    TRANSLATE_RELOCATION_KINDS
+};
+
+struct translate_relocation {
+    uint16_t at; /* from the block's first byte */
+    uint8_t kind;
+    uint8_t unused;
+};
+
+#define TRANSLATE_RELOCATIONS 4u /* maximum of a block that is stored */
+
 struct translator {
     struct code_cache *cache;
     struct decode_forms *forms;
@@ -56,6 +73,13 @@ struct translator {
     void *context;
     translator_defined_function *defined;
     void *defined_context;
+
+    struct block_store *store; /* NULL: none */
+    exec_stored_function *stored;
+    uint8_t *begin;       /* first byte of the current block */
+    const uint8_t *stubs; /* where its stubs begin, or would; NULL: there are none */
+    struct translate_relocation relocations[TRANSLATE_RELOCATIONS];
+    unsigned relocation_count; /* may exceed the maximum */
 
     struct emitter emitter;
     struct block *block;
@@ -128,6 +152,18 @@ void translate_go(struct translator *translator, const struct decode_instruction
  * block's last jump. */
 void translate_push(struct translator *translator, uint64_t value);
 void translate_place(struct translator *translator, uint64_t value);
+
+/* Notes that the last 4 bytes emitted depend on the block's place or numbers. */
+void translate_relocate(struct translator *translator, enum translate_relocation_kind kind);
+
+/* Adds the current block to the store, and makes the current block, of which only the address is
+ * set, from the store or one of its records: 1; 0: it must be translated; -1: the cache is full. */
+void translate_store(struct translator *translator);
+int translate_from_store(struct translator *translator);
+int translate_restore(struct translator *translator, const uint8_t *record, size_t size);
+
+/* Emits the stubs of a block's exits; `number` is the first exit's. */
+bool translate_stubs(struct translator *translator, uint32_t number);
 
 /* Emits a block's exits after its last instruction. `end` is the address after that instruction.
  * False: the cache is full. */

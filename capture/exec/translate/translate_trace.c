@@ -304,9 +304,11 @@ void translate_trace_begin(struct translator *translator)
     translator->outcome_count = translator->value_count = 0;
     for (unsigned i = 0; i < DECODE_REGISTERS; i++)
         translator->moved[i] = 0;
-    if (translator->trace != EXEC_TRACE_NONE)
-        emit_store32_constant(&translator->emitter, translator->block->pointer, 0,
-                              translator->block->number);
+    if (translator->trace == EXEC_TRACE_NONE)
+        return;
+    emit_store32_constant(&translator->emitter, translator->block->pointer, 0,
+                          translator->block->number);
+    translate_relocate(translator, TRANSLATE_BLOCK_NUMBER);
 }
 
 void translate_trace_before(struct translator *translator,

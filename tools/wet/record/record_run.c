@@ -175,10 +175,13 @@ int record_run_begin(struct record_run *run, const char *path, const char *const
                                                                            : EXEC_TRACE_OUTCOMES,
                                              .regions = region_options_regions(region),
                                              .quantum = settings->quantum,
+                                             .stores = !settings->no_cache,
                                              .stack = {.environment = (const char *const *)environ},
                                              .operations = &operations,
                                              .context = run};
     run->process = process_new(path, arguments, &process, error);
+    if (run->process)
+        own_stream_note(run->messages, process_store_refusal(run->process));
     return run->process ? 0 : error->code;
 }
 

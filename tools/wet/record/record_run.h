@@ -13,6 +13,7 @@
 struct NAMED_FIELDS record_run_settings {
     bool has_values;
     uint64_t quantum, chunk_blocks; /* 0: the defaults */
+    bool no_cache;                  /* of translations */
     struct region_options region;
     struct record_sink sink;
 };

@@ -1,0 +1,35 @@
+/*
+ * Where translations are kept: a file for each program in the folder bustap/ of the user's cache
+ * folder. Only the user may write to either.
+ */
+#ifndef CAPTURE_EXEC_STORE_STORE_FILE_H
+#define CAPTURE_EXEC_STORE_STORE_FILE_H
+
+#include "capture/exec/store/block_store.h"
+
+#define STORE_FILE_ALL ((uint64_t)512 << 20) /* bytes of all files; the oldest are removed */
+
+struct store_file;
+
+/*
+ * Opens the translations for an owner (block_store.h), which may not exist yet. `folder`, an
+ * absolute path, is $XDG_CACHE_HOME; NULL: the value in the environment, or $HOME/.cache.
+ *
+ * NULL: there is no such folder (no HOME; rights of another user), or it may not be used, with the
+ * reason in *refusal: a sentence, or empty.
+ */
+struct store_file *store_file_open(const char *folder, const char *owner, struct bt_error *refusal);
+
+/* Does not write. NULL is fine. */
+void store_file_free(struct store_file *file);
+
+struct block_store *store_file_blocks(struct store_file *file);
+
+/*
+ * Replaces the file, at once, by one with the new blocks, if there are enough, and removes the
+ * oldest files beyond STORE_FILE_ALL. Whatever fails leaves the old file. Nothing is written by
+ * another user than the one who opened it, nor under a limit of the size of files.
+ */
+void store_file_save(struct store_file *file);
+
+#endif

@@ -408,8 +408,10 @@ uint32_t capture_member_crc(const struct capture_member *member, const uint8_t *
     return bytes_get32(*stream - 8);
 }
 
-int capture_get_records(struct record_decoder *decoder, const struct capture_member *member,
-                        const uint8_t *bytes, struct record *records, struct bt_error *error)
+/* As capture_get_executions, or capture_get_records if executions is NULL. */
+static int get_content(struct record_decoder *decoder, const struct capture_member *member,
+                       const uint8_t *bytes, struct record *records,
+                       struct block_executions *executions, struct bt_error *error)
 {
     size_t count = member->kind == CAPTURE_MEMBER_DATA ? member->batch.count : 0;
     size_t content = member->member_bytes - member->header_bytes - TRAILER_BYTES;
@@ -422,8 +424,10 @@ int capture_get_records(struct record_decoder *decoder, const struct capture_mem
     if (wanted != crc32c(0, stream, size))
         return bt_fail(error, BT_DATA, "a block is damaged");
     if (count > 0) {
-        int result =
-            record_decode(decoder, member->codec, stream, content, records, count, &check, error);
+        int result = executions ? record_decode_executions(decoder, stream, content, executions,
+                                                           count, &check, error)
+                                : record_decode(decoder, member->codec, stream, content, records,
+                                                count, &check, error);
         if (result < 0)
             return result;
     } else if (memcmp(stream, empty_content, sizeof empty_content) != 0) {
@@ -432,4 +436,26 @@ int capture_get_records(struct record_decoder *decoder, const struct capture_mem
     if (bytes_get32(trailer) != check || bytes_get32(trailer + 4) != count * RECORD_BYTES)
         return bt_fail(error, BT_DATA, "a block does not match its own checksum");
     return 0;
+}
+
+int capture_get_records(struct record_decoder *decoder, const struct capture_member *member,
+                        const uint8_t *bytes, struct record *records, struct bt_error *error)
+{
+    return get_content(decoder, member, bytes, records, NULL, error);
+}
+
+bool capture_has_executions(const struct capture_member *member)
+{
+    return member->kind == CAPTURE_MEMBER_DATA && member->codec == RECORD_CODEC_BLOCKS &&
+           member->batch.count > 0 && member->batch.parts == 0 && !member->batch.events;
+}
+
+int capture_get_executions(struct record_decoder *decoder, const struct capture_member *member,
+                           const uint8_t *bytes, struct block_executions *executions,
+                           struct bt_error *error)
+{
+    int result = get_content(decoder, member, bytes, NULL, executions, error);
+    if (result < 0)
+        block_executions_clear(executions);
+    return result;
 }

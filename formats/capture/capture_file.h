@@ -80,4 +80,13 @@ uint32_t capture_member_crc(const struct capture_member *member, const uint8_t *
 int capture_get_records(struct record_decoder *decoder, const struct capture_member *member,
                         const uint8_t *bytes, struct record *records, struct bt_error *error);
 
+/* Whether executions can stand for the member's records: it is coded by blocks, and has no marks of
+ * parts or events, which divide batches. */
+bool capture_has_executions(const struct capture_member *member);
+
+/* As capture_get_records, of such a member, to executions; empty on failure. */
+int capture_get_executions(struct record_decoder *decoder, const struct capture_member *member,
+                           const uint8_t *bytes, struct block_executions *executions,
+                           struct bt_error *error);
+
 #endif

@@ -25,6 +25,8 @@ struct job {
     size_t bytes_capacity;
     struct record *records;
     size_t records_capacity;
+    bool by_blocks; /* instead of records: */
+    struct block_executions executions;
 };
 
 struct decoding_thread {
@@ -37,6 +39,7 @@ struct decode_ahead {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     bool ending;
+    bool by_blocks; /* members offered from now on */
     unsigned threads, job_count;
     struct decoding_thread *decoders;
     struct job *jobs;
@@ -61,7 +64,10 @@ static void decode(struct decode_ahead *ahead, struct job *job, struct record_de
 {
     job->state = JOB_BUSY;
     pthread_mutex_unlock(&ahead->mutex);
-    const int result = capture_get_records(decoder, &job->member, job->bytes, job->records, NULL);
+    const int result =
+        job->by_blocks
+            ? capture_get_executions(decoder, &job->member, job->bytes, &job->executions, NULL)
+            : capture_get_records(decoder, &job->member, job->bytes, job->records, NULL);
     pthread_mutex_lock(&ahead->mutex);
     job->state = result == 0 ? JOB_DONE : JOB_FAILED;
     pthread_cond_broadcast(&ahead->changed);
@@ -147,6 +153,7 @@ void decode_ahead_free(struct decode_ahead *ahead)
     for (unsigned i = 0; ahead->jobs && i < ahead->job_count; i++) {
         free(ahead->jobs[i].bytes);
         free(ahead->jobs[i].records);
+        block_executions_free(&ahead->jobs[i].executions);
     }
     free(ahead->jobs);
     free(ahead->order);
@@ -174,6 +181,8 @@ static bool make_room(struct job *job, const struct capture_member *member)
     uint8_t *bytes = grow_array(job->bytes, &job->bytes_capacity, member->member_bytes, 1);
     if (bytes)
         job->bytes = bytes;
+    if (job->by_blocks)
+        return bytes != NULL;
     struct record *records =
         grow_array(job->records, &job->records_capacity, member->batch.count, sizeof *job->records);
     if (records)
@@ -187,6 +196,7 @@ static bool add_job(struct decode_ahead *ahead, uint64_t offset,
 {
     /* no thread looks at this job before it is in use */
     struct job *job = ahead->order[ahead->used];
+    job->by_blocks = ahead->by_blocks && capture_has_executions(member);
     if (!make_room(job, member))
         return false;
     memcpy(job->bytes, bytes, member->member_bytes);
@@ -232,8 +242,25 @@ void decode_ahead_offer(struct decode_ahead *ahead, struct trace_input *input, s
     ahead->offered = start + at;
 }
 
+void decode_ahead_by_blocks(struct decode_ahead *ahead, bool by_blocks)
+{
+    ahead->by_blocks = by_blocks;
+}
+
+/* Moves what a job has made to the reader. The reader alone uses a finished job. */
+static void move(struct job *job, struct record *records, struct block_executions *executions)
+{
+    if (executions) {
+        const struct block_executions other = *executions;
+        *executions = job->executions;
+        job->executions = other;
+    } else {
+        memcpy(records, job->records, job->member.batch.count * sizeof *records);
+    }
+}
+
 bool decode_ahead_take(struct decode_ahead *ahead, uint64_t offset, struct record_decoder *decoder,
-                       struct record *records)
+                       struct record *records, struct block_executions *executions)
 {
     pthread_mutex_lock(&ahead->mutex);
     while (ahead->used > 0 && ahead->order[0]->offset < offset)
@@ -250,11 +277,11 @@ bool decode_ahead_take(struct decode_ahead *ahead, uint64_t offset, struct recor
         else
             pthread_cond_wait(&ahead->changed, &ahead->mutex);
     }
-    const bool done = job->state == JOB_DONE;
+    const bool done = job->state == JOB_DONE && job->by_blocks == (executions != NULL);
     drop_first(ahead);
     pthread_mutex_unlock(&ahead->mutex);
     if (done)
-        memcpy(records, job->records, job->member.batch.count * sizeof *records);
+        move(job, records, executions);
     return done;
 }
 

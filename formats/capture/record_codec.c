@@ -60,9 +60,9 @@ int record_engine_check_level(enum record_engine engine, int level, struct bt_er
     case RECORD_ENGINE_COLUMNS:
         return column_check_level(level, error);
     case RECORD_ENGINE_BLOCKS:
-        return level == -1 ? 0
-                           : bt_fail(error, BT_USAGE,
-                                     "engine blocks has no levels: leave --level out");
+        return level == -1
+                   ? 0
+                   : bt_fail(error, BT_USAGE, "engine blocks has no levels: leave --level out");
     default:
         return deflate_check_level((enum deflate_engine)engine, level, error);
     }
@@ -215,6 +215,22 @@ static int decode_columns(struct record_decoder *decoder, const uint8_t *in, siz
     return result;
 }
 
+static bool has_blocks(struct record_decoder *decoder, struct bt_error *error)
+{
+    if (!decoder->blocks)
+        decoder->blocks = block_decoder_new(error);
+    return decoder->blocks != NULL;
+}
+
+int record_decode_executions(struct record_decoder *decoder, const uint8_t *in, size_t size,
+                             struct block_executions *executions, size_t count, uint32_t *check,
+                             struct bt_error *error)
+{
+    return has_blocks(decoder, error)
+               ? block_executions_get(executions, decoder->blocks, in, size, count, check, error)
+               : BT_MEMORY;
+}
+
 int record_decode(struct record_decoder *decoder, unsigned codec, const uint8_t *in, size_t size,
                   struct record *records, size_t count, uint32_t *check, struct bt_error *error)
 {
@@ -224,9 +240,7 @@ int record_decode(struct record_decoder *decoder, unsigned codec, const uint8_t 
     case RECORD_CODEC_COLUMNS:
         return decode_columns(decoder, in, size, records, count, check, error);
     case RECORD_CODEC_BLOCKS:
-        if (!decoder->blocks)
-            decoder->blocks = block_decoder_new(error);
-        return decoder->blocks
+        return has_blocks(decoder, error)
                    ? block_decode(decoder->blocks, in, size, records, count, check, error)
                    : BT_MEMORY;
     default:

@@ -6,6 +6,7 @@
 #define FORMATS_CAPTURE_RECORD_CODEC_H
 
 #include "formats/base/error.h"
+#include "formats/blocks/block_executions.h"
 #include "formats/record/record.h"
 
 #include <stdbool.h>
@@ -109,5 +110,10 @@ void record_decoder_free(struct record_decoder *decoder);
  */
 int record_decode(struct record_decoder *decoder, unsigned codec, const uint8_t *in, size_t size,
                   struct record *records, size_t count, uint32_t *check, struct bt_error *error);
+
+/* The same of codec `blocks`, to executions. */
+int record_decode_executions(struct record_decoder *decoder, const uint8_t *in, size_t size,
+                             struct block_executions *executions, size_t count, uint32_t *check,
+                             struct bt_error *error);
 
 #endif

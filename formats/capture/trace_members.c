@@ -43,6 +43,7 @@ struct trace_members {
     unsigned threads;           /* number of threads that may decompress ahead */
     unsigned in_sequence;       /* data members read since the start or the last seek, up to 2 */
     struct decode_ahead *ahead; /* NULL: not begun, or not possible */
+    struct block_executions *executions; /* of the caller; NULL: wants records */
 };
 
 /* --- finding members ------------------------------------------------------------------------- */
@@ -285,7 +286,8 @@ static bool within_budget(const struct trace_members *members)
 
 /*
  * Checks the whole member at the current offset and decompresses its records, as
- * capture_get_records. *skip: bytes that are not searched for other members if this one is corrupt.
+ * capture_get_records, or its executions, if they are not NULL. *skip: bytes that are not searched
+ * for other members if this one is corrupt.
  *
  * Headers may claim each other's bytes, 16 MiB each; the member's CRC decides which claim is right.
  * After a corrupt member the CRC comes from the trail, so that no byte is examined once for each
@@ -293,7 +295,8 @@ static bool within_budget(const struct trace_members *members)
  * bounds their cost.
  */
 static int get_records(struct trace_members *members, const struct capture_member *member,
-                       struct record *records, size_t *skip, struct bt_error *error)
+                       struct record *records, struct block_executions *executions, size_t *skip,
+                       struct bt_error *error)
 {
     struct crc_trail *trail = &members->trail;
     const uint8_t *bytes = trace_input_bytes(members->input);
@@ -305,7 +308,7 @@ static int get_records(struct trace_members *members, const struct capture_membe
     const uint32_t wanted = capture_member_crc(member, bytes, &stream, &size);
     *skip = 1;
     if (members->ahead && decode_ahead_take(members->ahead, trace_input_offset(members->input),
-                                            members->decoder, records)) {
+                                            members->decoder, records, executions)) {
         members->examined += cost(member);
         return 0;
     }
@@ -314,7 +317,9 @@ static int get_records(struct trace_members *members, const struct capture_membe
     int result = BT_DATA;
     if (right) {
         members->examined += cost(member);
-        result = capture_get_records(members->decoder, member, bytes, records, error);
+        result = executions
+                     ? capture_get_executions(members->decoder, member, bytes, executions, error)
+                     : capture_get_records(members->decoder, member, bytes, records, error);
     }
     if (result < 0 && right && crc_trail_range(trail, offset, stream, size, &crc) &&
         crc == wanted) {
@@ -331,19 +336,29 @@ static size_t count_parts(const struct batch *batch)
     return batch->count > 0 ? records_parts(batch->records + 1, batch->count - 1) : 0;
 }
 
+/* Where the executions of a member go; NULL: it is delivered as records. */
+static struct block_executions *wants_executions(const struct trace_members *members,
+                                                 const struct capture_member *member)
+{
+    return members->skip == 0 && !members->watches_data && capture_has_executions(member)
+               ? members->executions
+               : NULL;
+}
+
 /* Decompresses the data member at the current offset into batch, or into the held member. */
 static int take_records(struct trace_members *members, const struct capture_member *member,
                         struct batch *batch, struct bt_error *error)
 {
     const struct batch *description = &member->batch;
-    bool direct = members->skip == 0 && description->count <= batch->capacity &&
-                  description->parts == 0 && !description->events;
+    struct block_executions *executions = wants_executions(members, member);
+    bool direct = executions || (members->skip == 0 && description->count <= batch->capacity &&
+                                 description->parts == 0 && !description->events);
     int result = direct ? 0 : hold(members, description, error);
     if (result < 0)
         return result;
     size_t skip;
-    result =
-        get_records(members, member, direct ? batch->records : members->held.records, &skip, error);
+    result = get_records(members, member, direct ? batch->records : members->held.records,
+                         executions, &skip, error);
     if (result < 0) {
         members->held.count = members->position = 0;
         if (result == BT_MEMORY)
@@ -427,7 +442,7 @@ static int step_description(struct trace_members *members, const struct capture_
     int result = fill(members, member, ahead, error);
     if (result < 0)
         return result;
-    result = get_records(members, member, NULL, &skip, error);
+    result = get_records(members, member, NULL, NULL, &skip, error);
     if (result < 0)
         return skip_damage(members, "a block without records is damaged", skip, error);
     take_description(members, member);
@@ -455,8 +470,10 @@ static void look_ahead(struct trace_members *members, const struct capture_membe
         if (!members->ahead)
             members->threads = 0;
     }
-    if (members->ahead)
+    if (members->ahead) {
+        decode_ahead_by_blocks(members->ahead, members->executions && !members->watches_data);
         decode_ahead_offer(members->ahead, members->input, member->member_bytes);
+    }
 }
 
 /* Processes one member. 2: no data for the caller; else as source_next. */
@@ -493,6 +510,8 @@ int trace_members_next(struct trace_members *members, struct batch *batch, struc
     if (!error)
         error = &unheard;
     batch_clear(batch);
+    if (members->executions)
+        block_executions_clear(members->executions);
     if (take_pending(members, error))
         return error->code;
     if (members->position < members->held.count)
@@ -728,6 +747,11 @@ void trace_members_watch(struct trace_members *members,
 void trace_members_decode_ahead(struct trace_members *members, unsigned threads)
 {
     members->threads = threads;
+}
+
+void trace_members_by_blocks(struct trace_members *members, struct block_executions *executions)
+{
+    members->executions = executions;
 }
 
 void trace_members_keep_parts(struct trace_members *members)

@@ -52,6 +52,9 @@ void trace_members_watch(struct trace_members *members,
 /* As trace_reader_decode_ahead. */
 void trace_members_decode_ahead(struct trace_members *members, unsigned threads);
 
+/* As trace_reader_by_blocks. */
+void trace_members_by_blocks(struct trace_members *members, struct block_executions *executions);
+
 /* As trace_reader_keep_parts. */
 void trace_members_keep_parts(struct trace_members *members);
 

@@ -219,6 +219,12 @@ void trace_reader_decode_ahead(struct trace_reader *reader, unsigned threads)
         trace_members_decode_ahead(reader->members, threads);
 }
 
+void trace_reader_by_blocks(struct trace_reader *reader, struct block_executions *executions)
+{
+    if (reader->members)
+        trace_members_by_blocks(reader->members, executions);
+}
+
 void trace_reader_keep_parts(struct trace_reader *reader)
 {
     if (reader->members)

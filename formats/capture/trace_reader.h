@@ -91,6 +91,15 @@ void trace_reader_watch_all(struct trace_reader *reader, trace_watcher *watcher,
  * blocks are read in sequence. 0, as at first: none. Results are the same. */
 void trace_reader_decode_ahead(struct trace_reader *reader, unsigned threads);
 
+/*
+ * From the next call of source_next on, whole members of a capture that are coded by blocks are
+ * decoded to executions, which may be others at each call; a batch of them has all values but its
+ * records, and may have more than its capacity. Executions without steps: the batch has records, as
+ * it does wherever executions cannot stand for them. NULL, as at first: always.
+ */
+struct block_executions;
+void trace_reader_by_blocks(struct trace_reader *reader, struct block_executions *executions);
+
 /* Makes batches continue across chosen gaps and events: records are marked; gaps are counted in
  * `parts`, and `events` is set. */
 void trace_reader_keep_parts(struct trace_reader *reader);

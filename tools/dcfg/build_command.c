@@ -218,6 +218,14 @@ static int add_images(struct images **images, const struct build_request *reques
     return result;
 }
 
+static int put_batch(struct build *build, const struct record_input *input,
+                     const struct batch *batch, struct bt_error *error)
+{
+    const struct block_executions *executions = record_input_executions(input);
+    return executions ? build_put_executions(build, batch, executions, error)
+                      : build_put(build, batch, error);
+}
+
 /* Reads all captures into the build. 0, or the error of the build or of reading. */
 static int read_captures(const struct captures *captures,
                          const struct record_input_settings *settings, struct build *build,
@@ -234,7 +242,7 @@ static int read_captures(const struct captures *captures,
         if (more == RECORD_INPUT_FILE)
             build_file(build, record_input_info(input));
         else
-            result = more < 0 ? more : build_put(build, batch, error);
+            result = more < 0 ? more : put_batch(build, input, batch, error);
     }
     record_input_close(input);
     return result;
@@ -248,6 +256,7 @@ static int write_trace(const struct build_request *request, const struct capture
     if (!writer)
         return error->code;
     again.again = true;
+    again.by_blocks = false; /* a trace has each step */
     int result = build_trace_begin(build, writer, error);
     if (result == 0)
         result = read_captures(captures, &again, build, error);
@@ -321,10 +330,11 @@ static int run(struct build_request *request, enum fetch_kind kind, int count, c
 
 static int build_main(struct invocation *call)
 {
-    struct build_request request = {.fetch = "auto",
-                                    .chunk = CHUNK_DEFAULT,
-                                    .memory = MEMORY_DEFAULT,
-                                    .input = {.headers = true, .count = UINT64_MAX}};
+    struct build_request request = {
+        .fetch = "auto",
+        .chunk = CHUNK_DEFAULT,
+        .memory = MEMORY_DEFAULT,
+        .input = {.headers = true, .by_blocks = true, .count = UINT64_MAX}};
     int status;
     int kind = 0;
     if (!command_options(call, &request, &status))

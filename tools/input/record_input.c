@@ -2,6 +2,7 @@
 
 #include "formats/base/printable.h"
 #include "formats/base/thread.h"
+#include "formats/blocks/block_executions.h"
 #include "formats/capture/capture_file.h"
 #include "formats/text/json_members.h"
 #include "tools/symbols/filter_symbols.h"
@@ -28,7 +29,8 @@ struct header {
 /* An item from the reading side: a batch, a report, the start of files, or the end. */
 struct slot {
     struct batch batch;
-    struct header header;   /* of the capture that the batch belongs to */
+    struct block_executions executions; /* with steps: instead of the batch's records */
+    struct header header;               /* of the capture that the batch belongs to */
     struct header *started; /* with settings.headers: files that start before the batch */
     size_t started_count, started_capacity;
     int result; /* 1: a batch; BT_DATA, BT_NOTE: to be reported; RECORD_INPUT_FILE: headers only;
@@ -254,6 +256,8 @@ static int read_trace(struct record_input *input, struct slot *slot)
     size_t piece = input_trace_has_blocks(&input->trace) ? CAPTURE_BLOCK_RECORDS : RECORDS_RAW;
     uint64_t wanted = input->skip == 0 ? input->left : piece;
     slot->batch.capacity = wanted < piece ? (size_t)wanted : piece;
+    if (input->settings.by_blocks && input->trace.reader)
+        trace_reader_by_blocks(input->trace.reader, &slot->executions);
     int result = source_next(input->trace.source, &slot->batch, -1, &slot->error);
     input->at_end = result == 0;
     if (result != 1 || input->met.code == BT_USAGE)
@@ -318,6 +322,7 @@ static bool fill_slot(struct record_input *input, struct slot *slot)
 {
     input->filling = slot;
     slot->started_count = 0;
+    block_executions_clear(&slot->executions);
     slot->result = read_next(input, slot);
     slot->path = input->next_path > 0 ? input->next_path - 1 : 0;
     slot->to_skip = input->skip;
@@ -412,6 +417,7 @@ static void input_free(struct record_input *input)
     for (unsigned i = 0; i < SLOTS; i++) {
         free(input->slots[i].batch.records);
         free(input->slots[i].started);
+        block_executions_free(&input->slots[i].executions);
     }
     captures_free(&input->captures);
     record_selection_free(input->selection);
@@ -443,6 +449,8 @@ static int input_new(struct record_input **out, int count, char **paths,
         return bt_fail(error, BT_MEMORY, "no memory for the input");
     input->settings = *settings;
     input->settings.as_stored |= settings->unthreaded;
+    input->settings.by_blocks &= !settings->filter && !settings->time.given &&
+                                 settings->first == 0 && settings->count == UINT64_MAX;
     input->skip = settings->first;
     input->left = settings->count;
     pthread_mutex_init(&input->mutex, NULL);
@@ -569,6 +577,11 @@ int record_input_next(struct record_input *input, const struct batch **batch,
 const struct capture_info *record_input_info(const struct record_input *input)
 {
     return input->header && input->header->known ? &input->header->info : NULL;
+}
+
+const struct block_executions *record_input_executions(const struct record_input *input)
+{
+    return input->current->executions.step_count > 0 ? &input->current->executions : NULL;
 }
 
 struct record_input_span record_input_span(const struct record_input *input)

@@ -23,6 +23,7 @@ struct record_input_settings {
     bool concatenate; /* accept several traces and read them as one */
     bool as_stored;   /* read files in the order given, with their stored ticks and indexes, even
                          if they belong to several traces */
+    bool by_blocks;   /* the caller takes executions (record_input_executions) where it can */
     bool unthreaded;  /* one file, opened by record_input_open and read as stored in the calling
                          thread; record_input_trace gives access to its reader */
     bool headers;     /* record_input_next also returns RECORD_INPUT_FILE */
@@ -107,6 +108,13 @@ int record_input_open(struct record_input **input, int count, char **paths,
  */
 int record_input_next(struct record_input *input, const struct batch **batch,
                       struct bt_error *error);
+
+/*
+ * With settings->by_blocks: what the last batch has instead of records, valid as it is; NULL: it
+ * has records, as always where records are selected, skipped or limited.
+ */
+struct block_executions;
+const struct block_executions *record_input_executions(const struct record_input *input);
 
 /* The header of the last batch's capture; NULL: none. Valid until the next call of
  * record_input_next. */

@@ -2,6 +2,7 @@
 #include "formats/base/bytes.h"
 #include "formats/blocks/block_decoder.h"
 #include "formats/blocks/block_encoder.h"
+#include "formats/blocks/block_executions.h"
 #include "tests/suites.h"
 #include "tests/support/program_records.h"
 #include "tests/support/random.h"
@@ -89,6 +90,37 @@ static void walk_and_compare(struct rig *rig, const struct record *expected, siz
     CU_ASSERT(block_walk_check(rig->decoder) == rig->check);
 }
 
+/* Decodes to executions, twice into the same ones, and expands them, but for some steps. */
+static void expand_and_compare(struct rig *rig, const struct record *expected, size_t count)
+{
+    struct block_executions executions = {.step_count = 0};
+    struct record *back = malloc(BLOCK_STEP_LITERALS_MAX * sizeof *back);
+    uint32_t check = ~rig->check;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(back);
+    CU_ASSERT(block_executions_get(&executions, rig->decoder, rig->bytes, rig->size, count - 1,
+                                   &check, NULL) == BT_DATA);
+    CU_ASSERT(executions.step_count == 0);
+    int result =
+        block_executions_get(&executions, rig->decoder, rig->bytes, rig->size, count, &check, NULL);
+    CU_ASSERT_FATAL(result == 0 && check == rig->check);
+    struct execution_place place = {0};
+    size_t at = 0;
+    while (place.step < executions.step_count) {
+        const unsigned records = block_step_records(&executions, place.step);
+        CU_ASSERT_FATAL(records <= BLOCK_STEP_LITERALS_MAX && records <= count - at);
+        if (place.step % 7 == 3)
+            block_step_pass(&executions, &place);
+        else
+            block_step_expand(&executions, &place, back);
+        CU_ASSERT((place.step - 1) % 7 == 3 ||
+                  memcmp(back, expected + at, records * sizeof *back) == 0);
+        at += records;
+    }
+    CU_ASSERT_EQUAL(at, count);
+    block_executions_free(&executions);
+    free(back);
+}
+
 /* Codes records, decodes them, compares. Returns the size of the content. */
 static size_t round_trip(struct rig *rig, const struct record *records, size_t count)
 {
@@ -97,6 +129,8 @@ static size_t round_trip(struct rig *rig, const struct record *records, size_t c
     CU_ASSERT_FATAL(result == 0 && rig->size <= block_encoder_bound(count));
     decode_and_compare(rig, records, count);
     walk_and_compare(rig, records, count);
+    if (count > 0)
+        expand_and_compare(rig, records, count);
     return rig->size;
 }
 

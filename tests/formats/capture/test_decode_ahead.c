@@ -1,9 +1,11 @@
 /* A reader whose blocks are decompressed ahead gives what one without threads gives, call by call.
  */
+#include "formats/blocks/block_executions.h"
 #include "formats/capture/trace_reader.h"
 #include "tests/suites.h"
 #include "tests/support/files.h"
 #include "tests/support/members.h"
+#include "tests/support/program_records.h"
 #include "tests/support/random.h"
 #include "tests/support/records.h"
 
@@ -151,6 +153,103 @@ static void test_large_members(void)
     free(records);
 }
 
+/* A capture in members of all codecs, some with marks of events; of two thirds, damaged. */
+static struct members make_blocks(uint64_t *random)
+{
+    static const enum record_engine engines[] = {RECORD_ENGINE_BLOCKS, RECORD_ENGINE_BLOCKS,
+                                                 RECORD_ENGINE_COLUMNS, RECORD_ENGINE_RECORDS};
+    static struct record records[RECORDS_MAX];
+    struct members file = {.version = CAPTURE_VERSION_CODED};
+    struct batch batch = {.records = records, .first_index = 0};
+    members_append_header(&file, &(struct capture_info){.id = {1}});
+    const size_t begin = file.size;
+    for (uint64_t members = 1 + random_below(random, 12); members > 0; members--) {
+        const bool events = random_one_in(random, 5);
+        batch.count = 1 + (size_t)random_below(random, 30000);
+        program_records_fill(records, batch.count,
+                             PROGRAM_RECORDS_THREADS | (events ? PROGRAM_RECORDS_EVENTS : 0),
+                             random);
+        batch.events = events;
+        batch.last_tick = batch.first_tick + records_time(records + 1, batch.count - 1);
+        members_append_data(&file, engines[random_below(random, 4)], &batch);
+        batch.first_index += batch.count;
+        batch.first_tick = batch.last_tick + 1;
+    }
+    for (unsigned i = (unsigned)random_below(random, 3); i > 0; i--)
+        file.bytes[begin + random_below(random, file.size - begin)] ^=
+            (uint8_t)(1 + random_below(random, 255));
+    return file;
+}
+
+/* What a reader delivers: the records, the ticks of batches summed up, the messages. */
+struct delivery {
+    struct record *records;
+    size_t count, messages;
+    uint64_t index, tick; /* after the last batch */
+};
+
+/* Reads to the end, sometimes from a seek on, some batches by blocks. */
+static struct delivery read_delivery(const struct members *file, uint64_t first, unsigned threads,
+                                     bool by_blocks)
+{
+    static struct record room[CAPACITY];
+    struct block_executions executions[2] = {{.step_count = 0}, {.step_count = 0}};
+    struct delivery delivery = {.records = malloc(12 * 30000 * sizeof(struct record))};
+    struct test_path *path = test_path_file(file->bytes, file->size);
+    struct trace_reader *reader;
+    CU_ASSERT_EQUAL_FATAL(trace_reader_open(&reader, test_path_name(path), 0, NULL), 0);
+    trace_reader_decode_ahead(reader, threads);
+    if (first > 0)
+        trace_reader_seek(reader, first, NULL);
+    for (unsigned call = 0;; call++) {
+        struct block_executions *here = by_blocks && call % 5 != 4 ? &executions[call % 2] : NULL;
+        trace_reader_by_blocks(reader, here);
+        const struct result part = next(reader, room, CAPACITY);
+        if (part.code == 0)
+            break;
+        delivery.messages += part.code < 0;
+        if (part.code != 1)
+            continue;
+        struct record *to = delivery.records + delivery.count;
+        if (here && here->step_count > 0)
+            for (struct execution_place place = {0}; place.step < here->step_count;) {
+                const unsigned count = block_step_records(here, place.step);
+                block_step_expand(here, &place, to);
+                to += count;
+            }
+        else
+            memcpy(to, room, part.batch.count * sizeof *to);
+        delivery.count += part.batch.count;
+        delivery.index = part.batch.first_index + part.batch.count;
+        delivery.tick = part.batch.last_tick;
+    }
+    source_close(trace_reader_source(reader));
+    test_path_free(path);
+    block_executions_free(&executions[0]);
+    block_executions_free(&executions[1]);
+    return delivery;
+}
+
+static void test_by_blocks(void)
+{
+    uint64_t random = random_seed(34);
+    for (unsigned i = 0; i < FILES; i++) {
+        struct members file = make_blocks(&random);
+        const uint64_t first = i % 4 == 3 ? random_below(&random, 50000) : 0;
+        const struct delivery a = read_delivery(&file, first, 0, false);
+        for (unsigned threads = 0; threads < 3; threads++) {
+            const struct delivery b = read_delivery(&file, first, threads, true);
+            CU_ASSERT(a.count == b.count && a.messages == b.messages && a.index == b.index &&
+                      a.tick == b.tick);
+            CU_ASSERT(a.count != b.count ||
+                      memcmp(a.records, b.records, a.count * sizeof *a.records) == 0);
+            free(b.records);
+        }
+        free(a.records);
+        free(file.bytes);
+    }
+}
+
 /* The threads may be busy, or have work left, when the reader is closed. */
 static void test_closed_early(void)
 {
@@ -171,6 +270,7 @@ static void test_closed_early(void)
 }
 
 static const struct test_case cases[] = {{"the same as without threads", test_same_as_alone},
+                                         {"by blocks", test_by_blocks},
                                          {"closed early", test_closed_early},
                                          {"members larger than a default", test_large_members},
                                          {NULL, NULL}};

@@ -35,8 +35,10 @@ struct build *build_new(const struct build_settings *settings, struct bt_error *
                                                              .model = settings->bus,
                                                              .keep_noise = settings->keep_noise},
                              flow_sink(build->flow), error);
-    if (build->stream)
+    if (build->stream) {
+        fetch_stream_by_blocks(build->stream, build->flow);
         return build;
+    }
     build_free(build);
     return NULL;
 }
@@ -59,6 +61,12 @@ void build_file(struct build *build, const struct capture_info *info)
 int build_put(struct build *build, const struct batch *batch, struct bt_error *error)
 {
     return fetch_stream_put(build->stream, batch, error);
+}
+
+int build_put_executions(struct build *build, const struct batch *batch,
+                         const struct block_executions *executions, struct bt_error *error)
+{
+    return fetch_stream_put_executions(build->stream, batch, executions, error);
 }
 
 static void count(struct build *build)

@@ -51,6 +51,10 @@ void build_file(struct build *build, const struct capture_info *info);
  * records differ from the first pass, and the writer's errors. */
 int build_put(struct build *build, const struct batch *batch, struct bt_error *error);
 
+/* The same of a batch whose records the executions have, in the first pass. */
+int build_put_executions(struct build *build, const struct batch *batch,
+                         const struct block_executions *executions, struct bt_error *error);
+
 /* Ends the first pass and makes the graph, which the caller owns. NULL and BT_DATA without any
  * fetch, BT_MEMORY, or the error of reading the images' names. */
 int build_graph(struct build *build, struct dcfg **graph, struct bt_error *error);

@@ -11,6 +11,8 @@
 
 /* Number of fetches that determine the kind. */
 #define KIND_SAMPLE 4096u
+/* Records of executions that are put together. */
+#define EXPANDED_RECORDS (2 * BLOCK_STEP_LITERALS_MAX)
 
 struct fetch_stream {
     struct sink *to;
@@ -21,6 +23,9 @@ struct fetch_stream {
     struct bus_fetch *bus;     /* NULL: not needed yet */
     struct bus_visits *visits; /* likewise; without images */
     struct bus_evidence *evidence;
+    struct flow *flow;                /* NULL: the sink takes no executions */
+    struct flow_templates *templates; /* NULL: not needed yet */
+    struct record *expanded;          /* EXPANDED_RECORDS of executions; NULL: likewise */
     bool keep_noise;
     bool again; /* a finding was given */
     enum fetch_kind kind;
@@ -87,6 +92,8 @@ void fetch_stream_free(struct fetch_stream *stream)
         bus_code_free(stream->code);
         fetch_join_free(stream->join);
         fetch_sizes_free(stream->sizes);
+        flow_templates_free(stream->templates);
+        free(stream->expanded);
     }
     free(stream);
 }
@@ -421,6 +428,92 @@ int fetch_stream_put(struct fetch_stream *stream, const struct batch *batch, str
         }
         const struct batch piece = {.records = batch->records + first, .count = end - first};
         result = put_piece(stream, &piece, error);
+    }
+    return result;
+}
+
+/* --- executions --- */
+
+void fetch_stream_by_blocks(struct fetch_stream *stream, struct flow *flow)
+{
+    stream->flow = flow;
+}
+
+/* Whether put_instructions() would pass the records of an executed program to the flow as they
+ * are. */
+static bool takes_executions(const struct fetch_stream *stream)
+{
+    return stream->flow && !stream->sampling && stream->kind == FETCH_INSTR && stream->is_program &&
+           !stream->info.sizes_estimated && !stream->join && !images_are_separate(stream->images);
+}
+
+/* Prepares the executions of a batch. 0 or BT_MEMORY. */
+static int begin_executions(struct fetch_stream *stream, const struct block_executions *executions,
+                            struct bt_error *error)
+{
+    if (!stream->expanded)
+        stream->expanded = malloc(EXPANDED_RECORDS * sizeof *stream->expanded);
+    if (!stream->expanded)
+        return bt_fail(error, BT_MEMORY, "no memory for the stream of fetches");
+    if (!stream->templates)
+        stream->templates = flow_templates_new(error);
+    return stream->templates ? flow_templates_set(stream->templates, executions, error) : BT_MEMORY;
+}
+
+/* Whether the step at *place can be put as an execution. */
+static bool is_regular(const struct fetch_stream *stream, const struct block_executions *executions,
+                       size_t step)
+{
+    const uint32_t template = executions->steps[step].template;
+    return template != BLOCK_LITERALS && flow_template_is_regular(stream->templates, template);
+}
+
+/* Puts the records of the next steps, as many as go together, and advances. `piece` describes them,
+ * and afterwards those that follow. */
+static int put_expanded(struct fetch_stream *stream, const struct block_executions *executions,
+                        struct execution_place *place, struct batch *piece, struct bt_error *error)
+{
+    const bool begins = place->step == 0;
+    const bool whole = !takes_executions(stream);
+    piece->records = stream->expanded;
+    piece->count = 0;
+    do {
+        const unsigned count = block_step_records(executions, place->step);
+        block_step_expand(executions, place, stream->expanded + piece->count);
+        piece->count += count;
+    } while (place->step < executions->step_count &&
+             piece->count <= EXPANDED_RECORDS - BLOCK_STEP_LITERALS_MAX &&
+             (whole || !is_regular(stream, executions, place->step)));
+    if (!begins)
+        piece->first_tick = piece->last_tick + stream->expanded->time;
+    piece->last_tick = piece->first_tick + records_time(piece->records + 1, piece->count - 1);
+    int result = fetch_stream_put(stream, piece, error);
+    *piece = (struct batch){.first_index = piece->first_index + piece->count,
+                            .last_tick = piece->last_tick};
+    return result;
+}
+
+int fetch_stream_put_executions(struct fetch_stream *stream, const struct batch *batch,
+                                const struct block_executions *executions, struct bt_error *error)
+{
+    struct execution_place place = {0};
+    struct batch piece = *batch;
+    int result = begin_executions(stream, executions, error);
+    if (result == 0)
+        result = put_expanded(stream, executions, &place, &piece, error);
+    while (result == 0 && place.step < executions->step_count) {
+        if (!takes_executions(stream) || !is_regular(stream, executions, place.step)) {
+            result = put_expanded(stream, executions, &place, &piece, error);
+            continue;
+        }
+        const struct execution_step *step = &executions->steps[place.step];
+        const unsigned count = block_step_records(executions, place.step);
+        result = flow_put_execution(stream->flow, stream->templates, step->template,
+                                    step->of.execution.processor, error);
+        block_step_pass(executions, &place);
+        stream->counts.records += count;
+        piece.first_index += count;
+        stream->end_index = piece.first_index;
     }
     return result;
 }

@@ -18,11 +18,13 @@
 #ifndef TOOLS_DCFG_GRAPH_FETCH_STREAM_H
 #define TOOLS_DCFG_GRAPH_FETCH_STREAM_H
 
+#include "formats/blocks/block_executions.h"
 #include "formats/record/capture_info.h"
 #include "formats/record/sink.h"
 #include "tools/dcfg/graph/bus_detect.h"
 #include "tools/dcfg/graph/bus_evidence.h"
 #include "tools/dcfg/graph/bus_fetch.h"
+#include "tools/dcfg/graph/flow.h"
 
 enum fetch_kind { FETCH_AUTO, FETCH_INSTR, FETCH_BUS };
 
@@ -49,6 +51,14 @@ void fetch_stream_file(struct fetch_stream *stream, const struct capture_info *i
  * the sink's error. */
 int fetch_stream_put(struct fetch_stream *stream, const struct batch *batch,
                      struct bt_error *error);
+
+/* Lets fetch_stream_put_executions put executions into the flow, which is also the stream's sink.
+ */
+void fetch_stream_by_blocks(struct fetch_stream *stream, struct flow *flow);
+
+/* Puts a batch whose records the executions have. As fetch_stream_put. */
+int fetch_stream_put_executions(struct fetch_stream *stream, const struct batch *batch,
+                                const struct block_executions *executions, struct bt_error *error);
 
 /* Ends the stream. As fetch_stream_put. */
 int fetch_stream_end(struct fetch_stream *stream, struct bt_error *error);

@@ -123,6 +123,11 @@ static inline __attribute__((always_inline)) int step(struct flow *flow, struct 
     return flow->broken.code;
 }
 
+int flow_step(struct flow *flow, struct flow_thread *thread, const struct record *record)
+{
+    return step(flow, thread, record, WAY_STEP);
+}
+
 /* Handles the first fetch after an event. */
 static void step_by_event(struct flow *flow, const struct record *record, uint8_t event)
 {
@@ -156,8 +161,7 @@ int flow_put(struct flow *flow, const struct batch *batch, struct bt_error *erro
             continue;
         struct flow_thread *thread = &flow->threads[record->processor];
         const struct instruction *next = &instructions[thread->at + 1];
-        if (next->address == record->address &&
-            (next->tag & TAG_PLAIN) == (TAG_USED | TAG_RUN | record->size)) {
+        if (flow_is_next(next, record)) {
             thread->at++;
             thread->seen++;
         } else {

@@ -85,6 +85,24 @@ void flow_free(struct flow *flow);
  */
 int flow_put(struct flow *flow, const struct batch *batch, struct bt_error *error);
 
+/*
+ * Templates of blocks, for flow_put_execution. flow_templates_set takes those of other executions;
+ * a template whose fetches are not the same in each execution, or follow each other in more than
+ * a tick, or have no size, is irregular. NULL and *error without memory; 0 or BT_MEMORY.
+ */
+struct block_executions;
+struct flow_templates;
+struct flow_templates *flow_templates_new(struct bt_error *error);
+void flow_templates_free(struct flow_templates *templates);
+int flow_templates_set(struct flow_templates *templates, const struct block_executions *executions,
+                       struct bt_error *error);
+bool flow_template_is_regular(const struct flow_templates *templates, uint32_t number);
+
+/* As flow_put of a batch with the records of an execution of a regular template, without loss, gap
+ * or event before it. */
+int flow_put_execution(struct flow *flow, struct flow_templates *templates, uint32_t number,
+                       uint8_t processor, struct bt_error *error);
+
 /* The flow as a sink: its put is flow_put. It is freed with the flow, not closed. */
 struct sink *flow_sink(struct flow *flow);
 

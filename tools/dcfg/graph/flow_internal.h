@@ -148,6 +148,17 @@ static inline bool flow_is(const struct instruction *instruction, const struct r
             (record->size == 0 && (instruction->tag & TAG_FIRST)));
 }
 
+/* Puts a fetch without an event before it that is not the next one of its thread's run. 0 or
+ * BT_MEMORY. */
+int flow_step(struct flow *flow, struct flow_thread *thread, const struct record *record);
+
+/* Whether a fetch is of the next instruction of the run. */
+static inline bool flow_is_next(const struct instruction *next, const struct record *record)
+{
+    return next->address == record->address &&
+           (next->tag & TAG_PLAIN) == (TAG_USED | TAG_RUN | record->size);
+}
+
 /* The instruction that a record fetches; 0 if it is new. */
 uint32_t flow_find_instruction(const struct flow *flow, const struct record *record);
 

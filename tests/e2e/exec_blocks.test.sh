@@ -34,6 +34,13 @@ both() {
     [ -z "$(ls blocks*.byu.gz programs*.byb 2>/dev/null)" ] || fail "$name: names"
     bustap verify blocks*.byb >/dev/null || fail "$name: verify"
     cmp <(facts programs*.byu.gz) <(facts blocks*.byb) || fail "$name: differs"
+    for engine in programs blocks; do
+        rm -f graph.json
+        bustap dcfg build --concatenate -o graph.json $engine*.by[ub]* >$engine-graph 2>&1 || [ $? -eq 1 ]
+        sed -i "s/${engine}[-_][^ :]*/FILE/g" $engine-graph
+        [ ! -e graph.json ] || cat graph.json >>$engine-graph
+    done
+    cmp programs-graph blocks-graph || fail "$name: graphs differ"
 }
 
 head -c 3000 "$TOP/README.md" >input

@@ -1,6 +1,6 @@
 /*
  * How the fields of a record are coded, nibble by nibble, each in contexts of what is known before:
- * doc/compression.md. The functions are here because they are parts of the loop of
+ * doc/archive-codec.md. The functions are here because they are parts of the loop of
  * record_model.c, which is specialized for each method.
  */
 #ifndef FORMATS_COLUMNS_RECORD_FIELDS_INTERNAL_H

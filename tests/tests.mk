@@ -34,13 +34,15 @@ $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/bench_%.o $(PARTS) $(BUILD)/libtool
 	$(call quiet,LINK,$@)$(link)
 
 # --- the USB laboratory (tests/lab/README.md) ---
-LAB_MODEL_PARTS := fault ftdi_chip lab_board lab_bus lab_control model usb_redir
+# The simulated gateware is one for all variants.
+HAVE_VERILATOR  := $(if $(SANITIZE)$(FUZZING),,$(shell command -v verilator))
+LAB_MODEL_PARTS := fault ftdi_chip lab_board lab_bus lab_control model usb_redir lab_gateware$(if $(HAVE_VERILATOR),,_none)
 LAB_PROGRAMS    := $(patsubst %,$(BUILD)/tests/lab/%,model lab_check lab_read lab_yardstick)
 LAB_ARGUMENTS   ?=
 SOAK_MINUTES    ?= 30
 
 $(BUILD)/tests/lab/model: $(LAB_MODEL_PARTS:%=$(BUILD)/tests/lab/%.o) $(LAYERS)
-	$(call quiet,LINK,$@)$(link) -lusbredirparser
+	$(call quiet,LINK,$@)$(link) -lusbredirparser $(if $(HAVE_VERILATOR),-lstdc++)
 $(BUILD)/tests/lab/lab_check: $(BUILD)/tests/lab/lab_check.o $(BUILD)/tests/lab/lab_bus.o $(LAYERS)
 	$(call quiet,LINK,$@)$(link)
 $(BUILD)/tests/lab/lab_read $(BUILD)/tests/lab/lab_yardstick: %: %.o $(LAYERS)
@@ -101,9 +103,6 @@ check:
 # The program for mpirun is tested if Open MPI is installed, and without sanitizers: Open MPI itself leaks memory.
 HAVE_MPI := $(if $(SANITIZE)$(FUZZING),,$(shell $(PKG_CONFIG) --exists ompi-c 2>/dev/null && echo 1))
 
-# The simulated gateware is one for all variants.
-HAVE_VERILATOR := $(if $(SANITIZE)$(FUZZING),,$(shell command -v verilator))
-
 tests: all $(if $(HAVE_MPI),$(BUILD)/mpi/bustap) $(if $(HAVE_VERILATOR),gateware-sim-run) $(BUILD)/tests/unit $(FAILPOINTS)/bustap $(FAILPOINTS)/bustapd $(FUZZ_REPLAYS) $(E2E_TOOLS)
 
 check-run: tests
@@ -139,7 +138,7 @@ endif
 bench:
 	@.ci/packages build bench mpi
 	@$(MAKE) --no-print-directory bench-run
-bench-run: all $(BENCH_BINARIES) $(BUILD)/tests/e2e/make_trace $(BUILD)/tests/e2e/make_fetches $(BUILD)/tests/e2e/bus_models $(if $(HAVE_MPI),$(BUILD)/mpi/bustap)
+bench-run: all $(if $(HAVE_VERILATOR),gateware-sim-run) $(BENCH_BINARIES) $(BUILD)/tests/e2e/make_trace $(BUILD)/tests/e2e/make_fetches $(BUILD)/tests/e2e/bus_models $(if $(HAVE_MPI),$(BUILD)/mpi/bustap)
 	@BUILD=$(BUILD) tests/bench/run $(BENCH_ARGUMENTS)
 
 # The same against plain programs, in a minute or two: fails if something became twice as slow.

@@ -49,6 +49,9 @@ $(GATEWARE_BUILD)/bustap-gateware: $(patsubst %,$(GATEWARE_BUILD)/$(GATEWARE)/si
 	@echo '  LINK   $@'
 	@g++ $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lpthread
 
+# The laboratory's boards can run it, too.
+$(BUILD)/tests/lab/model: $(if $(HAVE_VERILATOR),$(VERILATED)/runtime.o $(VERILATED)/V$(GATEWARE_TOP)__ALL.a)
+
 $(GATEWARE_BUILD)/%.o: %.c $(GATEWARE)/gateware.mk
 	@mkdir -p $(@D)
 	@echo '  CC     $< (gateware)'

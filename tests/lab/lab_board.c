@@ -2,6 +2,7 @@
 
 #include "firmware/board_state.h"
 #include "formats/base/clock.h"
+#include "tests/lab/lab_gateware.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +33,7 @@ struct lab_board {
     uint64_t before;
     struct lab_bus bus;
     struct fault *fault;
+    struct lab_gateware *gateware; /* in the firmware's place; NULL: the firmware runs */
     struct ftdi_chip *chip;
     struct ftdi_chip_settings chip_settings;
     struct usb_redir *redir;
@@ -99,6 +101,7 @@ void lab_board_free(struct lab_board *board)
 {
     if (!board)
         return;
+    lab_gateware_free(board->gateware);
     usb_redir_free(board->redir);
     ftdi_chip_free(board->chip);
     free(board->raw.bytes);
@@ -117,6 +120,7 @@ bool lab_board_reset(struct lab_board *board)
     board->before = 0;
     board->raw.on = false;
     board->raw.sent = board->raw.dropped = 0;
+    (void)lab_board_gateware(board, false);
     fault_init(board->fault, &below);
     lab_bus_init(&board->bus, board->board);
     memset(board->board, 0, sizeof *board->board); /* has accepted nothing */
@@ -141,7 +145,17 @@ bool lab_board_restart(struct lab_board *board, uint32_t frames)
     board->bus.session = 0;
     fault_power_off(board->fault);
     board_init(board->board, &identity, &front, &link, board->frames, board->frame_count);
-    return true;
+    return !board->gateware || lab_board_gateware(board, true);
+}
+
+bool lab_board_gateware(struct lab_board *board, bool on)
+{
+    const struct board_link link = fault_link(board->fault);
+    lab_gateware_free(board->gateware);
+    board->gateware = on ? lab_gateware_new(&board->bus, &link) : NULL;
+    board->board->state = BOARD_IDLE;
+    fault_power_off(board->fault);
+    return board->gateware || !on;
 }
 
 struct usb_redir *lab_board_redir(struct lab_board *board)
@@ -236,6 +250,19 @@ static bool raw_step(struct lab_board *board)
 /* --- running ------------------------------------------------------------------------------------
  */
 
+/* The firmware's state follows the gateware's, for the counters. The FT232H has its clock while it
+ * has power. */
+static bool gateware_step(struct lab_board *board)
+{
+    bool busy = lab_gateware_step(board->gateware, board->plugged && !board->hung);
+    bool armed = lab_gateware_armed(board->gateware);
+    if (armed && board->board->state == BOARD_IDLE)
+        board->board->session++;
+    board->board->state = armed ? BOARD_ARMED : BOARD_IDLE;
+    board->board->counters.accepted = board->bus.sent;
+    return busy;
+}
+
 bool lab_board_step(struct lab_board *board)
 {
     bool busy = board->plugged && usb_redir_pump(board->redir, clock_monotonic_ns());
@@ -246,6 +273,8 @@ bool lab_board_step(struct lab_board *board)
     if (board->raw.on)
         return raw_step(board) || busy;
     busy |= fault_flush(board->fault);
+    if (board->gateware)
+        return gateware_step(board) || busy;
     if (board->hung)
         return busy;
     for (unsigned i = 0; i < STEPS && board_step(board->board); i++)

@@ -45,12 +45,16 @@ struct ftdi_chip_settings *lab_board_chip(struct lab_board *board);
 
 void lab_board_plug(struct lab_board *board, bool plugged);
 
-/* Stops or continues the firmware; the chip keeps running. */
+/* Stops or continues the firmware, or the gateware's link; the chip keeps running. */
 void lab_board_hang(struct lab_board *board, bool hung);
 
 /* Power cycle: the firmware restarts with a queue of frames (0: as before). False if memory is
  * insufficient. */
 bool lab_board_restart(struct lab_board *board, uint32_t frames);
+
+/* The gateware runs in the firmware's place (lab_gateware.h), or no longer: a power cycle. False if
+ * it cannot. */
+bool lab_board_gateware(struct lab_board *board, bool on);
 
 /*
  * Repeats the same bytes instead of running the firmware, at a rate (0: as fast as the host reads).

@@ -3,6 +3,7 @@
  * losses are contiguous.
  *
  * usage: lab_check FILE...      in order
+ *        lab_check -t FILE...   the same, of a board whose time begins before the bus's
  *        lab_check -1 FILE...   all of one session of the board: each file in a separate thread
  * output: records=N bus=N link=N queue=N disk=N gaps=N gap_ms=N uncounted=N sessions=N after=N
  * files=N end=WHY exit status: 0; 1 after an error, which is printed on standard error
@@ -23,6 +24,7 @@ struct check {
     uint64_t end;       /* index after the last record or loss */
     uint64_t base;      /* first index of the board's session */
     uint64_t tick_base; /* first tick of the board's session */
+    bool late;          /* the board's time does not begin with the bus's */
     uint64_t records, sessions, files;
     uint64_t gaps, uncounted; /* all gaps; those without a count */
     uint64_t gap_ms;
@@ -58,7 +60,7 @@ static void begin_session(struct check *check, const struct batch *batch)
     uint64_t tick;
     check->base = batch->first_index - loss_total(&batch->lost);
     lab_bus_request(batch->first_index - check->base, &tick);
-    check->tick_base = check->sessions ? batch->first_tick - tick : 0;
+    check->tick_base = check->sessions || check->late ? batch->first_tick - tick : 0;
     check->sessions++;
 }
 
@@ -86,7 +88,7 @@ static int check_batch(struct check *check, const char *path, const struct batch
         return wrong(path, first, "the tick of a block's first record is wrong");
     for (size_t i = 0; i < batch->count; i++) {
         struct record record = lab_bus_record(first + i - check->base);
-        if (i == 0 && lost > 0)
+        if (i == 0 && (lost > 0 || (check->late && first == check->base)))
             record.time = batch->records[0].time; /* since the record kept before it */
         if (!same(&batch->records[i], &record))
             return wrong(path, first + i, "the record does not match its index");
@@ -217,10 +219,11 @@ int main(int argc, char **argv)
     struct check check = {0};
     int result = 0;
     bool one_session = argc > 1 && strcmp(argv[1], "-1") == 0;
-    char **paths = argv + 1 + one_session;
-    int count = argc - 1 - one_session;
+    check.late = argc > 1 && strcmp(argv[1], "-t") == 0;
+    char **paths = argv + 1 + (one_session || check.late);
+    int count = argc - 1 - (one_session || check.late);
     if (count < 1) {
-        fprintf(stderr, "usage: lab_check [-1] FILE...\n");
+        fprintf(stderr, "usage: lab_check [-1 | -t] FILE...\n");
         return 2;
     }
     if (one_session)

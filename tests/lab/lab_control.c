@@ -152,6 +152,15 @@ static const char *command_hang(struct lab_board *board, const struct words *wor
     return failure;
 }
 
+static const char *command_gateware(struct lab_board *board, const struct words *words)
+{
+    bool on;
+    const char *failure = on_or_off(&on, words);
+    if (!failure && !lab_board_gateware(board, on))
+        failure = "the model was built without verilator";
+    return failure;
+}
+
 static const char *command_restart(struct lab_board *board, const struct words *words)
 {
     (void)words;
@@ -227,13 +236,13 @@ static const struct {
     const char *name;
     command_function function;
 } commands[] = {
-    {"reset", command_reset},       {"plug", command_plug},     {"unplug", command_unplug},
-    {"chip", command_chip},         {"serial", command_serial}, {"speed", command_speed},
-    {"eeprom", command_eeprom},     {"queue", command_queue},   {"rate", command_rate},
-    {"requests", command_requests}, {"hang", command_hang},     {"restart", command_restart},
-    {"version", command_version},   {"stale", command_stale},   {"overrun", command_overrun},
-    {"fault", command_fault},       {"clear", command_clear},   {"raw", command_raw},
-    {"counters", command_counters},
+    {"reset", command_reset},       {"plug", command_plug},         {"unplug", command_unplug},
+    {"chip", command_chip},         {"serial", command_serial},     {"speed", command_speed},
+    {"eeprom", command_eeprom},     {"queue", command_queue},       {"rate", command_rate},
+    {"requests", command_requests}, {"hang", command_hang},         {"restart", command_restart},
+    {"version", command_version},   {"stale", command_stale},       {"overrun", command_overrun},
+    {"fault", command_fault},       {"clear", command_clear},       {"raw", command_raw},
+    {"counters", command_counters}, {"gateware", command_gateware},
 };
 
 /* --- lines --------------------------------------------------------------------------------------

@@ -177,7 +177,8 @@ as() {
 # output is in verify.txt.
 check_capture() {
     prefix=${1:-out/lab}
-    counts=$(lab_check "$prefix"_*.byu.gz) || fail "lab_check: $counts"
+    # shellcheck disable=SC2086 # an option, or none
+    counts=$(lab_check ${LAB_CHECK-} "$prefix"_*.byu.gz) || fail "lab_check: $counts"
     verified=0
     bustap verify "$prefix"_*.byu.gz >verify.txt 2>&1 || verified=$?
     [ $verified -eq "${VERIFY:-0}" ] || { cat verify.txt; fail "bustap verify: exit status $verified"; }

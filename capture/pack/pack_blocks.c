@@ -17,6 +17,7 @@ enum slot_state {
 struct slot {
     enum slot_state state;
     struct batch batch; /* room for block_records, at least */
+    bool executed;      /* some of its records were coded as executions of blocks */
     uint8_t *member;
     size_t member_capacity, size;
     struct bt_error error; /* code 0: none */
@@ -25,7 +26,10 @@ struct slot {
 struct worker {
     struct pack_blocks *blocks;
     struct record_encoder *encoder;
+    struct record_encoder *executions; /* of engine blocks; NULL before its first use */
     struct record_decoder *decoder;
+    uint8_t *other; /* a member that may take the place of a slot's */
+    size_t other_capacity;
     struct record *back; /* what the decoder makes of a member */
     size_t back_capacity;
     pthread_t thread;
@@ -47,25 +51,60 @@ struct pack_blocks {
     unsigned worker_count;
 };
 
+/* Gives a buffer room for size bytes; what it held is lost. False without memory. */
+static bool reserve_bytes(uint8_t **bytes, size_t *capacity, size_t size)
+{
+    if (*capacity >= size)
+        return true;
+    free(*bytes);
+    *bytes = malloc(size);
+    *capacity = *bytes ? size : 0;
+    return *bytes != NULL;
+}
+
+/* Codes the block of a slot as executions of blocks, too, and keeps the smaller member. 0 or a
+ * negative code. */
+static int code_executions(struct worker *worker, struct slot *slot, struct bt_error *error)
+{
+    const size_t bound = capture_data_member_bound(slot->batch.count);
+    if (!worker->executions)
+        worker->executions = record_encoder_new(RECORD_ENGINE_BLOCKS, -1, error);
+    if (!worker->executions)
+        return error->code;
+    if (!reserve_bytes(&worker->other, &worker->other_capacity, bound))
+        return bt_fail(error, BT_MEMORY, "no memory for a block");
+    size_t size;
+    const int result = capture_put_data_member(worker->executions, &slot->batch, worker->other,
+                                               worker->other_capacity, &size, error);
+    if (result < 0 || size >= slot->size)
+        return result;
+    uint8_t *const larger = slot->member;
+    const size_t capacity = slot->member_capacity;
+    slot->member = worker->other;
+    slot->member_capacity = worker->other_capacity;
+    slot->size = size;
+    worker->other = larger;
+    worker->other_capacity = capacity;
+    return 0;
+}
+
 /* Codes the block of a slot and compares what its member decodes to. 0 or a negative code. */
 static int code_slot(struct worker *worker, struct slot *slot, struct bt_error *error)
 {
     const size_t count = slot->batch.count;
-    const size_t bound = capture_data_member_bound(count);
-    if (slot->member_capacity < bound) {
-        free(slot->member);
-        slot->member = malloc(bound);
-        slot->member_capacity = slot->member ? bound : 0;
-    }
+    const bool room =
+        reserve_bytes(&slot->member, &slot->member_capacity, capture_data_member_bound(count));
     if (worker->back_capacity < count) {
         free(worker->back);
         worker->back = malloc(count * sizeof *worker->back);
         worker->back_capacity = worker->back ? count : 0;
     }
-    if (!slot->member || worker->back_capacity < count)
+    if (!room || worker->back_capacity < count)
         return bt_fail(error, BT_MEMORY, "no memory for a block");
     int result = capture_put_data_member(worker->encoder, &slot->batch, slot->member,
                                          slot->member_capacity, &slot->size, error);
+    if (result == 0 && slot->executed)
+        result = code_executions(worker, slot, error);
     if (result < 0 || count == 0)
         return result;
     struct capture_member member;
@@ -170,8 +209,10 @@ void pack_blocks_free(struct pack_blocks *blocks)
         if (worker->started)
             pthread_join(worker->thread, NULL);
         record_encoder_free(worker->encoder);
+        record_encoder_free(worker->executions);
         record_decoder_free(worker->decoder);
         free(worker->back);
+        free(worker->other);
     }
     for (unsigned i = 0; blocks->slots && i < blocks->slot_count; i++) {
         free(blocks->slots[i].batch.records);
@@ -204,6 +245,7 @@ static int drain(struct pack_blocks *blocks, struct bt_error *error)
     else
         result = blocks->sink(blocks->context, &slot->batch, slot->member, slot->size, error);
     batch_clear(&slot->batch);
+    slot->executed = false;
     return result;
 }
 
@@ -277,11 +319,13 @@ static void move(struct batch *block, struct batch *batch, size_t count)
     batch->gap = (struct gap){.milliseconds = 0};
 }
 
-int pack_blocks_put(struct pack_blocks *blocks, const struct batch *batch, struct bt_error *error)
+int pack_blocks_put(struct pack_blocks *blocks, const struct batch *batch, bool executed,
+                    struct bt_error *error)
 {
     struct batch rest = *batch;
-    /* the marks of its records count in its header: it stays whole */
-    const bool whole = batch->parts > 0 || batch->events || batch->count == 0;
+    /* the marks of its records count in its header, and parts of executions are larger: it stays
+     * whole */
+    const bool whole = batch->parts > 0 || batch->events || batch->count == 0 || executed;
     struct batch *block = &blocks->slots[blocks->filling].batch;
     int result = 0;
     if (block->count > 0 && (!continues(block, batch) || block->count >= blocks->block_records ||
@@ -300,6 +344,7 @@ int pack_blocks_put(struct pack_blocks *blocks, const struct batch *batch, struc
         if (result < 0)
             return result;
         move(block, &rest, count);
+        blocks->slots[blocks->filling].executed |= executed && count > 0;
         if (block->count >= blocks->block_records || block->count == 0)
             result = submit(blocks, error);
     } while (result == 0 && rest.count > 0);

@@ -22,8 +22,10 @@ struct pack_blocks *pack_blocks_new(enum record_engine engine, int level, size_t
                                     struct bt_error *error);
 void pack_blocks_free(struct pack_blocks *blocks);
 
-/* Adds a batch as a member had it, with marks in its records. 0 or a negative code. */
-int pack_blocks_put(struct pack_blocks *blocks, const struct batch *batch, struct bt_error *error);
+/* Adds a batch as a member had it, with marks in its records. executed: the member coded it as
+ * executions of blocks; its records may stay so where that is smaller. 0 or a negative code. */
+int pack_blocks_put(struct pack_blocks *blocks, const struct batch *batch, bool executed,
+                    struct bt_error *error);
 
 /* Hands out all that was put. 0 or a negative code. */
 int pack_blocks_flush(struct pack_blocks *blocks, struct bt_error *error);

@@ -91,15 +91,16 @@ static int end_file(struct pack *pack, const struct capture_totals *was, struct 
     return 0;
 }
 
-static int put_block(struct pack *pack, const struct batch *batch, struct bt_error *error)
+static int put_block(struct pack *pack, const struct capture_member *member, struct bt_error *error)
 {
+    const struct batch *batch = &member->batch;
     if (!pack->writer)
         return bt_fail(error, BT_DATA,
                        "%s is damaged: a block belongs to no file; 'bustap recover' saves it",
                        pack->path);
     pack->counts->blocks_before++;
     pack->read = records_crc(pack->read, batch);
-    return pack_blocks_put(pack->blocks, batch, error);
+    return pack_blocks_put(pack->blocks, batch, member->codec == RECORD_CODEC_BLOCKS, error);
 }
 
 /* Members as they are in the file. */
@@ -115,7 +116,7 @@ static void member_met(void *context, const struct capture_member *member)
         result = begin_file(pack, &member->info, &error);
         break;
     case CAPTURE_MEMBER_DATA:
-        result = put_block(pack, &member->batch, &error);
+        result = put_block(pack, member, &error);
         break;
     case CAPTURE_MEMBER_CLOSING:
         result = end_file(pack, &member->totals, &error);

@@ -8,7 +8,7 @@ fail() {
     exit 1
 }
 
-command -v zstd >/dev/null || exit 77
+command -v zstd >/dev/null || { echo 'zstd is not installed'; exit 77; }
 
 check() { # FILE CONTENTS: its data members have these contents of codec 2, and both decoders agree
     python3 "$TOP/tests/e2e/column_decoder.py" --contents "$1" >contents

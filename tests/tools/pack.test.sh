@@ -104,3 +104,25 @@ for delay in 0.01 0.03 0.06 0.1 0.15 0.2 0.3 0.5; do
     fi
     [ "$(find . -name 'full_1*' | wc -l)" -le 2 ]
 done
+
+# executions of blocks stay so where that is smaller, on every level; the records are the same
+if [ -z "$NO_EXEC" ]; then
+    bustap exec -q --engine blocks -n 300K --exit -o run -- sh -c 'i=0; while [ $i -lt 3000 ]; do i=$((i+1)); done' || [ $? -eq 1 ]
+    mv run_*.byb run.byb
+    said run.byb | sed 's/run\.byb//g' >expected
+    bustap convert -q --to byu -o run.byu run.byb
+    bustap cut -q --raw -o records.byu.gz run.byu
+    for level in 1 5 6; do
+        bustap pack -q --level $level --force -o packed.byb run.byb
+        said packed.byb | sed 's/packed\.byb//g' >actual
+        cmp expected actual || { echo "executions, level $level"; diff expected actual | head; exit 1; }
+        # bustap exec has told the encoder where blocks begin, bustap pack finds them
+        [ "$(stat -c %s packed.byb)" -le "$(($(stat -c %s run.byb) * 102 / 100))" ] || { ls -l packed.byb run.byb; exit 1; }
+        bustap pack -q --level $level --force -o columns.byb records.byu.gz
+        [ "$(stat -c %s packed.byb)" -lt "$(($(stat -c %s columns.byb) + 1000))" ] || { ls -l packed.byb columns.byb; exit 1; }
+    done
+    cp run.byb twice.byb
+    bustap pack -q --in-place twice.byb
+    bustap pack -q -o again.byb twice.byb
+    [ "$(stat -c %s again.byb)" -eq "$(stat -c %s twice.byb)" ] || { ls -l again.byb twice.byb; exit 1; }
+fi

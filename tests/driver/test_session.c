@@ -456,23 +456,37 @@ static void test_board_gone(void)
     fixture_end(&f);
 }
 
-static void test_bus_ended(void)
+/* A board ends a session for a reason that its stream knows; with STOP, the host is the reason. */
+static void end_for_a_reason(uint8_t flags, int diagnosis, bool stopped)
 {
     struct fixture f;
     struct fake_board *board = fake_board_new();
     fixture_arm(&f, board);
     fake_board_records(board, 10, 0);
-    fake_board_end(board, WIRE_FLAG_BUS_ENDED, 0);
-    board->diagnosis = BT_DATA;
+    int result = stopped ? source_stop(f.source, &f.error) : 0;
+    CU_ASSERT_EQUAL(result, 0);
+    if (!stopped)
+        fake_board_end(board, flags, 0);
+    board->diagnosis = diagnosis;
     board->explanation = "record 10 is no P6 request";
     CU_ASSERT_EQUAL(fixture_next(&f, 1000), 1);
-    CU_ASSERT_EQUAL(fixture_next(&f, 1000), BT_DATA);
-    CU_ASSERT_STRING_EQUAL(f.error.message, "record 10 is no P6 request");
+    if (!stopped) {
+        CU_ASSERT_EQUAL(fixture_next(&f, 1000), BT_DATA);
+        CU_ASSERT_STRING_EQUAL(f.error.message, "record 10 is no P6 request");
+    }
     CU_ASSERT_EQUAL(fixture_next(&f, 1000), 0);
     struct source_totals totals;
     source_totals(f.source, &totals);
     CU_ASSERT_TRUE(totals.known);
     fixture_end(&f);
+}
+
+static void test_bus_ended(void)
+{
+    end_for_a_reason(WIRE_FLAG_BUS_ENDED, BT_DATA, false);
+    end_for_a_reason(0, BT_DATA, false);
+    end_for_a_reason(0, BT_DEVICE, false); /* the board's counts hold nevertheless */
+    end_for_a_reason(0, BT_DATA, true);
 }
 
 /* Impossible frames with correct checksums: each is reported once, and the stream continues. */

@@ -43,6 +43,8 @@ static void put_source(struct json_put *json, const struct source_totals *source
     json_count(json, "above_4gib", source->above_4gib);
     json_count(json, "undecoded", source->undecoded);
     json_count(json, "lost_bus", source->lost_bus);
+    json_count(json, "stalled", source->stalled);
+    json_count(json, "stalls", source->stalls);
     json_put_object_end(json);
 }
 

@@ -14,9 +14,9 @@
  * failed, skipped, waiting} (numbers of files), absent (why the board is missing, or null), filter
  * {expression, board (the part that the board applies), host (whether the host removes what the
  * board cannot exclude)} (null: no filter), source {known, seen, accepted, filtered, removed (of
- * those filtered: by the host), above_4gib, undecoded, lost_bus}, clock_hz, last_tick, file (null
- * where none is being written), error (why it failed, why the source's count is not known, or the
- * first corruption that the source reported; null if there is none).
+ * those filtered: by the host), above_4gib, undecoded, lost_bus, stalled, stalls}, clock_hz,
+ * last_tick, file (null where none is being written), error (why it failed, why the source's count
+ * is not known, or the first corruption that the source reported; null if there is none).
  */
 #ifndef CAPTURE_STATUS_JSON_H
 #define CAPTURE_STATUS_JSON_H

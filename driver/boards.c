@@ -102,6 +102,12 @@ static int parse_queue(struct virtual_board_settings *settings, const char *valu
     return code;
 }
 
+static int parse_link(struct virtual_board_settings *settings, const char *value,
+                      struct bt_error *error)
+{
+    return parse_number(&settings->link_rate, "link", value, 1000, UINT64_C(1000000000000), error);
+}
+
 enum { WITH_REPLAY = 1, WITH_SMP = 2, WITH_BOTH = WITH_REPLAY | WITH_SMP };
 
 static const struct option {
@@ -114,16 +120,18 @@ static const struct option {
     {"replay", true, WITH_REPLAY, parse_replay},   {"smp", true, WITH_SMP, parse_smp},
     {"loop", false, WITH_REPLAY, parse_loop},      {"seed", true, WITH_SMP, parse_seed},
     {"requests", true, WITH_BOTH, parse_requests}, {"rate", true, WITH_BOTH, parse_rate},
-    {"clock", true, WITH_BOTH, parse_clock},       {"queue", true, WITH_BOTH, parse_queue}};
+    {"clock", true, WITH_BOTH, parse_clock},       {"queue", true, WITH_BOTH, parse_queue},
+    {"link", true, WITH_BOTH, parse_link}};
 
 #define OPTIONS (sizeof options / sizeof *options)
 
 static const char *allowed(unsigned with)
 {
     if (with == WITH_REPLAY)
-        return "loop, requests=N, rate=max|real|N, clock=HZ and queue=FRAMES are allowed with "
-               "replay=FILE";
-    return "seed=S, requests=N, rate=max|real|N, clock=HZ and queue=FRAMES are allowed with smp=N";
+        return "loop, requests=N, rate=max|real|N, clock=HZ, queue=FRAMES and link=BYTES are "
+               "allowed with replay=FILE";
+    return "seed=S, requests=N, rate=max|real|N, clock=HZ, queue=FRAMES and link=BYTES are allowed "
+           "with smp=N";
 }
 
 /* Parses one option, "name" or "name=value"; *with is the kind of board, 0 while unknown. */

@@ -1,12 +1,13 @@
 /*
  * Board specifications, as users write them, and the streams that they open:
  *
- *   virtual:replay=FILE[,loop][,requests=N][,rate=max|real|N][,clock=HZ][,queue=FRAMES]
- *   virtual:smp=N[,seed=S][,requests=N][,rate=max|real|N][,clock=HZ][,queue=FRAMES]
+ *   virtual:replay=FILE[,loop][,requests=N][,rate=max|real|N][,clock=HZ][,queue=FRAMES][,link=BYTES]
+ *   virtual:smp=N[,seed=S][,requests=N][,rate=max|real|N][,clock=HZ][,queue=FRAMES][,link=BYTES]
  *   ftdi[:option[,option...]]    options: serial=S, description=D, vid=V, pid=P, channel=A|B
  *   program:COMMAND              a program and its arguments, separated by blanks
  *
- * Numbers are those of quantity_count; HZ and a rate's N are per second. FILE holds no comma.
+ * Numbers are those of quantity_count; HZ, BYTES and a rate's N are per second. FILE holds no
+ * comma.
  */
 #ifndef DRIVER_BOARDS_H
 #define DRIVER_BOARDS_H

@@ -146,6 +146,7 @@ static int send_configuration(struct session *session, struct wire_reply *reply,
 {
     const struct wire_configuration configuration = {.filter = session->settings.filter,
                                                      .packing = (uint8_t)session->settings.packing,
+                                                     .stall = session->settings.stall,
                                                      .flush_us = session->settings.flush_us,
                                                      .heartbeat_ms =
                                                          session->settings.heartbeat_ms};
@@ -238,6 +239,7 @@ void session_prepare(struct session *session, const struct session_settings *set
 {
     session->settings = *settings;
     session->settings.filter_text = NULL;
+    session->info.may_stall = settings->stall;
     snprintf(session->info.filter, sizeof session->info.filter, "%s",
              settings->filter_text ? settings->filter_text : "");
 }
@@ -253,6 +255,10 @@ int session_start(struct session *session, struct bt_error *error)
         return bt_fail(error, BT_USAGE, "board %s is armed already", session->name);
     if (!session->stream)
         return bt_fail(error, BT_CLOSED, "board %s is disconnected", session->name);
+    if (session->settings.stall && !(session->identity.features & WIRE_FEATURE_STALL))
+        return bt_fail(error, BT_DEVICE,
+                       "board %s cannot stall its bus: it has no stall line; capture without stall",
+                       session->name);
     session->base = (struct session_base){0};
     session->gap = (struct gap){.milliseconds = 0};
     session->uncounted = false;

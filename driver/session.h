@@ -18,6 +18,7 @@ struct session_settings {
     const char *filter_text; /* the whole filter, of which `filter` may be a part, as the user wrote
                                 it; for the capture's header; may be NULL */
     enum wire_packing packing;
+    bool stall;        /* the board stalls the bus rather than drop requests */
     uint32_t flush_us; /* see wire_configuration */
     uint32_t heartbeat_ms;
     int stop_ms;          /* time limit for sending the queued frames after STOP */

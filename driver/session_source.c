@@ -171,7 +171,9 @@ static void source_count(struct source *source, struct source_totals *totals)
                                      .filtered = before->filtered + counters->filtered,
                                      .above_4gib = before->above_4gib + counters->above_4gib,
                                      .undecoded = before->undecoded + counters->undecoded,
-                                     .lost_bus = before->lost + counters->lost};
+                                     .lost_bus = before->lost + counters->lost,
+                                     .stalled = before->stalled + counters->stalled,
+                                     .stalls = before->stalls + counters->stalls};
 }
 
 static int source_begin(struct source *source, struct bt_error *error)

@@ -1,6 +1,7 @@
 #include "driver/virtual_board.h"
 
 #include "firmware/board_state.h"
+#include "formats/base/clock.h"
 #include "formats/base/thread.h"
 
 #include <pthread.h>
@@ -17,6 +18,10 @@
 #define NAP_NS      INT64_C(1000000)
 #define NAP_IDLE_NS INT64_C(50000000)
 
+/* What a slow link can carry at once, after a pause. */
+#define LINK_BURST_NS INT64_C(10000000)
+#define SECOND_NS     INT64_C(1000000000)
+
 /* A ring of bytes in transit. The owner's mutex guards it. */
 struct fifo {
     uint8_t *bytes;
@@ -32,6 +37,10 @@ struct virtual_board {
     enum bus_pace pace;
     pthread_t thread;
     bool running; /* the thread was started */
+
+    /* Of a slow link; used by the board's thread. */
+    uint64_t link_rate;   /* bytes per second; 0: no limit */
+    int64_t link_free_ns; /* when it has carried everything that it took */
 
     pthread_mutex_t mutex;   /* guards the fields below */
     pthread_cond_t to_host;  /* bytes for the host, or the end */
@@ -73,9 +82,35 @@ static size_t fifo_get(struct fifo *fifo, uint8_t *bytes, size_t capacity)
 /* --- the board's side ---------------------------------------------------------------------------
  */
 
+/* How much of size bytes the link can carry now. */
+static size_t link_capacity(const struct virtual_board *virtual, size_t size)
+{
+    if (virtual->link_rate == 0)
+        return size;
+    int64_t free_ns = virtual->link_free_ns - LINK_BURST_NS;
+    int64_t idle_ns = clock_monotonic_ns() - free_ns;
+    if (idle_ns <= 0)
+        return 0;
+    idle_ns = idle_ns < LINK_BURST_NS ? idle_ns : LINK_BURST_NS;
+    double bytes = (double)idle_ns * (double)virtual->link_rate / (double)SECOND_NS;
+    return bytes < (double)size ? (size_t)bytes : size;
+}
+
+static void link_occupy(struct virtual_board *virtual, size_t size)
+{
+    if (virtual->link_rate == 0 || size == 0)
+        return;
+    int64_t now = clock_monotonic_ns();
+    if (virtual->link_free_ns < now)
+        virtual->link_free_ns = now;
+    double ns = (double)size * (double)SECOND_NS / (double)virtual->link_rate;
+    virtual->link_free_ns += (int64_t)ns;
+}
+
 static size_t link_send(void *context, const uint8_t *bytes, size_t size)
 {
     struct virtual_board *virtual = context;
+    size = link_capacity(virtual, size);
     pthread_mutex_lock(&virtual->mutex);
     /* set before the END frame is sent, after which the host asks for it */
     if (!virtual->failure.code)
@@ -85,6 +120,7 @@ static size_t link_send(void *context, const uint8_t *bytes, size_t size)
     if (empty && taken > 0)
         pthread_cond_signal(&virtual->to_host);
     pthread_mutex_unlock(&virtual->mutex);
+    link_occupy(virtual, taken);
     return taken;
 }
 
@@ -116,10 +152,11 @@ static bool nap(struct virtual_board *virtual, bool busy)
     bool armed = board_armed(virtual->board);
     bool waiting = virtual->board->queue.waiting > 0;
     pthread_mutex_lock(&virtual->mutex);
-    bool room = waiting && virtual->up.count < virtual->up.capacity;
+    bool slow = waiting && virtual->link_rate > 0;
+    bool room = waiting && !slow && virtual->up.count < virtual->up.capacity;
     if (!busy && !virtual->closing && virtual->down.count == 0 && !room) {
         if (armed || waiting) {
-            bool timed = armed && virtual->pace != BUS_PACE_MAX;
+            bool timed = slow || (armed && virtual->pace != BUS_PACE_MAX);
             struct timespec until = after(CLOCK_MONOTONIC, timed ? NAP_NS : NAP_IDLE_NS);
             pthread_cond_timedwait(&virtual->to_board, &virtual->mutex, &until);
         } else {
@@ -306,6 +343,7 @@ int virtual_board_open(struct stream **stream, const struct virtual_board_settin
     virtual->stream.operations = &operations;
     virtual->bus = bus;
     virtual->pace = settings->bus.pace;
+    virtual->link_rate = settings->link_rate;
     snprintf(virtual->name, sizeof virtual->name, "%s", name);
     init_waiting(virtual);
 

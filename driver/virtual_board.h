@@ -16,6 +16,7 @@ struct virtual_board_settings {
     struct virtual_bus_settings bus;
     uint32_t frames;     /* of the board's queue; 0: VIRTUAL_BOARD_FRAMES */
     uint32_t fifo_bytes; /* to the host; 0: VIRTUAL_BOARD_FIFO_BYTES */
+    uint64_t link_rate;  /* bytes per second to the host; 0: no limit */
 };
 
 /*

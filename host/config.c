@@ -174,6 +174,15 @@ static int set_packing(struct config_capture *capture, const char *value, struct
     return word < 0 ? word : 0;
 }
 
+static int set_stall(struct config_capture *capture, const char *value, struct bt_error *error)
+{
+    static const char *const words[] = {"no", "yes", NULL};
+    int word = set_word(value, words, error);
+    if (word >= 0)
+        capture->session.stall = word == 1;
+    return word < 0 ? word : 0;
+}
+
 static int set_when_full(struct config_capture *capture, const char *value, struct bt_error *error)
 {
     static const char *const words[] = {"wait", "drop", NULL};
@@ -269,6 +278,7 @@ static const struct config_key capture_keys[] = {
     {"stop", set_stop, true},
     {"filter", set_filter, false},
     {"packing", set_packing, false},
+    {"stall", set_stall, false},
     {"queue", set_queue, false},
     {"workers", set_workers, false},
     {"when-full", set_when_full, false},

@@ -27,9 +27,9 @@ static const struct option_row boards_options[] = {
 /* Virtual boards, which can be used wherever a board is named. */
 static const struct board_listing virtual_boards[] = {
     {"virtual:smp=N", "N processors that run a workload; also seed=S, requests=N, rate=max|real|N, "
-                      "clock=HZ, queue=FRAMES"},
+                      "clock=HZ, queue=FRAMES, link=BYTES"},
     {"virtual:replay=FILE", "a trace put back on the bus; also loop, requests=N, rate=max|real|N, "
-                            "clock=HZ, queue=FRAMES"},
+                            "clock=HZ, queue=FRAMES, link=BYTES"},
     {"program:COMMAND", "a program that speaks the wire protocol on standard input and output"}};
 
 #define VIRTUAL_BOARDS (sizeof virtual_boards / sizeof virtual_boards[0])

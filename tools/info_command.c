@@ -182,6 +182,7 @@ static void json_description(struct json_put *json, const struct summary *summar
     const struct capture_info *info = &summary->first->info;
     json_id(json, info);
     json_bool(json, "derived", info->derived);
+    json_bool(json, "stall", info->may_stall);
     json_count(json, "first_index", info->first_index);
     json_text(json, "board", info->board);
     json_text(json, "bus", info->bus);
@@ -274,6 +275,9 @@ static void print_description(const struct summary *summary)
         printf("%-13s %s, bus %s\n", "board", PRINTABLE(info->board), PRINTABLE(info->bus));
     if (info->derived)
         printf("%-13s of other captures, from request %" PRIu64 "\n", "made", info->first_index);
+    if (info->may_stall)
+        printf("%-13s the board could stall the bus: times can be those of a slowed target\n",
+               "stall");
     if (info->filter[0])
         printf("%-13s %s\n", "filter", PRINTABLE(info->filter));
     if (summary->last && summary->last->totals.source.known &&

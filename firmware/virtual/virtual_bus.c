@@ -23,12 +23,15 @@ struct virtual_bus {
     uint64_t clock_hz;
     uint64_t left; /* phases still to make; UINT64_MAX: no end */
     uint64_t sent;
-    uint64_t last_tick;  /* of the last phase delivered to the board */
-    uint64_t start_ns;   /* when the bus began, or continued after an unknown gap */
-    uint64_t start;      /* the tick or phase number at start_ns */
-    bool started;        /* a host has armed the board, or there is none */
-    bool exhausted;      /* no more phases can be made */
-    size_t first, count; /* phases[first .. first + count) are made */
+    uint64_t last_tick;       /* of the last phase delivered to the board */
+    uint64_t start_ns;        /* when the bus began, or continued after an unknown gap */
+    uint64_t start;           /* the tick or phase number at start_ns */
+    bool stalled;             /* now */
+    uint64_t stall_ns;        /* when that stall began */
+    struct bus_stalls stalls; /* those that have ended delay all later phases by their ticks */
+    bool started;             /* a host has armed the board, or there is none */
+    bool exhausted;           /* no more phases can be made */
+    size_t first, count;      /* phases[first .. first + count) are made */
     struct bus_phase phases[AHEAD];
 };
 
@@ -130,7 +133,8 @@ static bool refill(struct virtual_bus *bus)
 /* The current position of the bus: a tick or a number of phases, by the pace. */
 static uint64_t progress(const struct virtual_bus *bus)
 {
-    uint64_t ns = (uint64_t)clock_monotonic_ns() - bus->start_ns;
+    uint64_t now = bus->stalled ? bus->stall_ns : (uint64_t)clock_monotonic_ns();
+    uint64_t ns = now - bus->start_ns;
     return bus->start + ns / SECOND * bus->frequency + ns % SECOND * bus->frequency / SECOND;
 }
 
@@ -179,7 +183,7 @@ static bool start(struct virtual_bus *bus)
 static size_t bus_take(void *context, struct bus_phase *phases, size_t capacity)
 {
     struct virtual_bus *bus = context;
-    if (!start(bus))
+    if (!start(bus) || bus->stalled)
         return 0;
     if (bus->pace == BUS_PACE_MAX && bus->board) {
         uint32_t room = board_room(bus->board);
@@ -197,18 +201,55 @@ static size_t bus_take(void *context, struct bus_phase *phases, size_t capacity)
     bus->count -= count;
     bus->sent += count;
     bus->last_tick = phases[count - 1].tick;
+    for (size_t i = 0; i < count; i++)
+        phases[i].tick += bus->stalls.ticks;
     return count;
+}
+
+/* Real time in ticks; 0 if the clock is unknown. */
+static uint64_t ticks_of(const struct virtual_bus *bus, uint64_t ns)
+{
+    uint64_t clock_hz = bus->clock_hz <= FREQUENCY_MAX ? bus->clock_hz : 0;
+    return ns / SECOND * clock_hz + ns % SECOND * clock_hz / SECOND;
+}
+
+/* A bus that is as fast as the board is never stalled: it waits, and its time does not pass. */
+static void bus_stall(void *context, enum bus_stall stall)
+{
+    struct virtual_bus *bus = context;
+    bool stalled = stall == BUS_STALL_NOW;
+    if (bus->pace == BUS_PACE_MAX || stalled == bus->stalled || !start(bus))
+        return;
+    uint64_t now = (uint64_t)clock_monotonic_ns();
+    if (stalled) {
+        bus->stall_ns = now;
+        bus->stalls.count++;
+    } else {
+        bus->start_ns += now - bus->stall_ns;
+        bus->stalls.ticks += ticks_of(bus, now - bus->stall_ns);
+    }
+    bus->stalled = stalled;
+}
+
+static struct bus_stalls bus_stalls(void *context)
+{
+    const struct virtual_bus *bus = context;
+    struct bus_stalls stalls = bus->stalls;
+    if (bus->stalled)
+        stalls.ticks += ticks_of(bus, (uint64_t)clock_monotonic_ns() - bus->stall_ns);
+    return stalls;
 }
 
 static uint64_t bus_now(void *context)
 {
-    const struct virtual_bus *bus = context;
+    struct virtual_bus *bus = context;
+    uint64_t stalled = bus_stalls(bus).ticks;
     if (bus->pace != BUS_PACE_REAL || !bus->started || bus->count == 0)
-        return bus->last_tick;
+        return bus->last_tick + stalled;
     /* Time stops at a phase that the board has not taken yet. */
     uint64_t now = progress(bus), next = bus->phases[bus->first].tick;
     now = now < next ? now : next;
-    return now > bus->last_tick ? now : bus->last_tick;
+    return (now > bus->last_tick ? now : bus->last_tick) + stalled;
 }
 
 static uint64_t bus_microseconds(void *context)
@@ -230,6 +271,8 @@ struct bus_front virtual_bus_front(struct virtual_bus *bus, const struct board *
                               .now = bus_now,
                               .microseconds = bus_microseconds,
                               .ended = bus_ended,
+                              .stall = bus_stall,
+                              .stalls = bus_stalls,
                               .context = bus};
 }
 

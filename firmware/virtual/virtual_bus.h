@@ -10,7 +10,11 @@
 
 struct board;
 
-/* The speed of the simulated bus. Ticks do not depend on it: they are the workload's. */
+/*
+ * The speed of the simulated bus. Ticks do not depend on it: they are the workload's. A bus that
+ * does not wait can be stalled by the board; its later ticks are then higher by the length of the
+ * stalls, if the clock is known.
+ */
 enum bus_pace {
     BUS_PACE_MAX,  /* as fast as the board takes phases; the bus waits, nothing is dropped */
     BUS_PACE_REAL, /* ticks pass at clock_hz; the bus does not wait */

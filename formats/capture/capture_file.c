@@ -30,6 +30,7 @@ enum { AT_CODEC = 96, AT_LEVEL = 97 };
 #define WINDOW_MESSAGE_BYTES 112u /* of a closing member with a window, which needs the rest */
 
 #define HEADER_DERIVED 1u
+#define HEADER_STALL   2u
 #define GAP_CHOSEN     1u
 #define GAP_PARTS      2u
 #define GAP_EVENTS     4u
@@ -118,7 +119,7 @@ static void put_text(uint8_t *out, size_t size, const char *text)
 size_t capture_put_header_member(uint8_t *out, const struct capture_info *info)
 {
     uint8_t *p = put_start(out, CAPTURE_MEMBER_HEADER, info->version);
-    bytes_put16(p + 2, info->derived ? HEADER_DERIVED : 0);
+    bytes_put16(p + 2, (info->derived ? HEADER_DERIVED : 0) | (info->may_stall ? HEADER_STALL : 0));
     bytes_put64(p + 8, info->clock_hz);
     memcpy(p + 16, info->id, CAPTURE_ID_BYTES);
     bytes_put64(p + 32, (uint64_t)info->started_ns);
@@ -258,6 +259,7 @@ static void get_info(struct capture_info *info, const uint8_t *p)
 {
     info->version = p[1];
     info->derived = bytes_get16(p + 2) & HEADER_DERIVED;
+    info->may_stall = bytes_get16(p + 2) & HEADER_STALL;
     info->clock_hz = bytes_get64(p + 8);
     memcpy(info->id, p + 16, CAPTURE_ID_BYTES);
     info->started_ns = (int64_t)bytes_get64(p + 32);

@@ -27,6 +27,8 @@ struct NAMED_FIELDS source_totals {
     uint64_t above_4gib; /* address needs more than 32 bits: no record can hold it */
     uint64_t undecoded;  /* reserved or unknown request encodings */
     uint64_t lost_bus;   /* of accepted: dropped because the board's queue was full */
+    uint64_t stalled;    /* ticks during which the board stalled the bus; not in files */
+    uint64_t stalls;     /* times that it did; not in files */
 };
 
 /* The header of a capture, and of each of its files. */
@@ -42,7 +44,8 @@ struct capture_info {
     int64_t file_started_ns;      /* CLOCK_REALTIME at the file's start */
     uint64_t first_index;         /* index of the file's first record (or of its first loss) */
     uint8_t version;              /* of the file's format: 2 is coded, 0 and 1 are gzip */
-    bool derived; /* made of other captures: stands alone, whatever its id; begins at any index */
+    bool derived;   /* made of other captures: stands alone, whatever its id; begins at any index */
+    bool may_stall; /* the board may have stalled the bus: times can be those of a slowed target */
     bool host_filters; /* not in files: the host removes what the filter excludes; a board that
                           applies the whole filter leaves nothing to it */
     char board_filter[FILTER_WORDS_BYTES]; /* not in files: with host_filters, the part that the

@@ -26,11 +26,9 @@ static void open_good(const char *text)
 static void test_good_specifications(void)
 {
     static const char *const good[] = {
-        "virtual:smp=1",
-        "virtual:smp=8,seed=0x10,requests=1M,rate=max,clock=66M,queue=4",
-        "virtual:smp=2,rate=real",
-        "virtual:smp=2,rate=2.5M,queue=65535",
-        "program:cat",
+        "virtual:smp=1",           "virtual:smp=8,seed=0x10,requests=1M,rate=max,clock=66M,queue=4",
+        "virtual:smp=2,rate=real", "virtual:smp=2,rate=2.5M,queue=65535",
+        "virtual:smp=2,link=1M",   "program:cat",
         "program: /bin/cat - \t",
     };
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
@@ -84,6 +82,7 @@ static void test_bad_specifications(void)
         {"virtual:smp=2,replay=x", "seed=S, requests=N"},
         {"virtual:smp=2,queue=3", "4 to 65535"},
         {"virtual:smp=2,queue=65536", "4 to 65535"},
+        {"virtual:smp=2,link=999", "1000 to 1000000000000"},
         {"virtual:smp=2,clock=20G", "10000000000"},
         {"virtual:smp=2,requests=0", "requests=0"},
         {"virtual:smp=2,colour=red", "no option 'colour'"},

@@ -340,6 +340,33 @@ static void test_refusal(void)
     fixture_end(&f);
 }
 
+/* A board without a stall line is not asked to use it; one with it is, and its count arrives. */
+static void test_stall(void)
+{
+    struct fixture f;
+    struct fake_board *board = fake_board_new();
+    struct session_settings settings = session_settings_default();
+    struct source_totals totals;
+    settings.stall = true;
+    fixture_start(&f, board);
+    CU_ASSERT_EQUAL(session_arm(f.session, &settings, &f.error), BT_DEVICE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(f.error.message, "cannot stall its bus"));
+    fixture_end(&f);
+    board = fake_board_new();
+    board->identity.features = WIRE_FEATURE_STALL;
+    fixture_start(&f, board);
+    CU_ASSERT_EQUAL_FATAL(session_arm(f.session, &settings, &f.error), 0);
+    CU_ASSERT_TRUE(board->configuration.stall);
+    CU_ASSERT_TRUE(source_info(f.source)->may_stall);
+    board->counters.stalled = 12345678901;
+    board->counters.stalls = 17;
+    fake_board_end(board, 0, 0);
+    CU_ASSERT_EQUAL(fixture_next(&f, 1000), 0);
+    source_totals(f.source, &totals);
+    CU_ASSERT(totals.known && totals.stalled == 12345678901 && totals.stalls == 17);
+    fixture_end(&f);
+}
+
 static void test_unanswered_command(void)
 {
     struct fixture f;
@@ -858,6 +885,7 @@ static const struct test_case cases[] = {
     {"a board that never stops", test_never_stops},
     {"late and wrong replies", test_late_and_wrong_replies},
     {"refusals", test_refusal},
+    {"stall", test_stall},
     {"END lost", test_end_lost},
     {"END never known", test_end_never_known},
     {"board unplugged", test_board_gone},

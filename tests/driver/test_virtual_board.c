@@ -243,6 +243,76 @@ static void test_back_pressure(void)
     free(result.records);
 }
 
+static struct source *begin_stalling(const struct virtual_board_settings *settings)
+{
+    struct stream *stream;
+    struct session_settings how = session_settings_default();
+    how.stall = true;
+    if (virtual_board_open(&stream, settings, "virtual:test", NULL) < 0)
+        return NULL;
+    struct session *session = session_new(stream, NULL);
+    if (session && session_arm(session, &how, NULL) < 0) {
+        session_free(session);
+        return NULL;
+    }
+    return session ? session_source(session) : NULL;
+}
+
+/* A bus that does not wait and a link that is too slow for it: the board stalls the bus, and the
+ * records are those of an unhurried bus, with later times. */
+static void test_stall(void)
+{
+    static const enum bus_pace paces[] = {BUS_PACE_RATE, BUS_PACE_REAL};
+    struct virtual_board_settings settings = smp(4, 60000);
+    struct result whole, stalled;
+    struct source *source = begin(&settings, WIRE_DELTA, NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(source);
+    run(source, &whole, 0);
+    source_close(source);
+    const uint64_t last_tick = records_time(whole.records, whole.count);
+    settings.bus.phases_per_second = 10000000;
+    settings.frames = 4;
+    settings.link_rate = 500000;
+    for (unsigned i = 0; i < 2; i++) {
+        settings.bus.pace = paces[i];
+        source = begin_stalling(&settings);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(source);
+        run(source, &stalled, 0);
+        CU_ASSERT(stalled.code == 0 && stalled.lost == 0 && stalled.holes == 0);
+        CU_ASSERT_EQUAL_FATAL(stalled.count, whole.count);
+        CU_ASSERT(stalled.totals.known && stalled.totals.accepted == whole.count);
+        CU_ASSERT(stalled.totals.stalls > 0 && stalled.totals.stalled > 0);
+        uint64_t tick = records_time(stalled.records, stalled.count);
+        CU_ASSERT(tick > last_tick && tick <= last_tick + stalled.totals.stalled);
+        unsigned wrong = 0;
+        for (size_t k = 0; k < whole.count; k++) {
+            wrong += stalled.records[k].time < whole.records[k].time;
+            stalled.records[k].time = whole.records[k].time;
+        }
+        CU_ASSERT_EQUAL(wrong, 0);
+        size_t size = whole.count * sizeof(struct record);
+        CU_ASSERT_EQUAL(memcmp(stalled.records, whole.records, size), 0);
+        source_close(source);
+        free(stalled.records);
+    }
+    free(whole.records);
+}
+
+/* A bus that waits in any case is never stalled. */
+static void test_stall_of_a_bus_that_waits(void)
+{
+    struct virtual_board_settings settings = smp(4, 20000);
+    struct result result;
+    settings.frames = 4;
+    struct source *source = begin_stalling(&settings);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(source);
+    run(source, &result, 0);
+    CU_ASSERT(result.code == 0 && result.lost == 0 && result.count == 20000);
+    CU_ASSERT(result.totals.stalls == 0 && result.totals.stalled == 0);
+    source_close(source);
+    free(result.records);
+}
+
 static void test_errors(void)
 {
     struct bt_error error;
@@ -276,6 +346,8 @@ static const struct test_case cases[] = {
     {"stop", test_stop},
     {"the same seed gives the same requests", test_same_seed_same_requests},
     {"back-pressure", test_back_pressure},
+    {"stall", test_stall},
+    {"stall of a bus that waits", test_stall_of_a_bus_that_waits},
     {"errors", test_errors},
     {"close while running", test_close_while_running},
     {NULL, NULL}};

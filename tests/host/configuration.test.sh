@@ -15,9 +15,9 @@ expect() {
 
 bustapd -c "$TOP/doc/bustapd.conf" --check
 printf '[capture a]\nboard=virtual:smp=1\noutput=a\n\nspeed=9\n' >bad
-expect 2 'bustapd: bad:5: unknown key "speed" in [capture a]; there are board, output, rotate, keep, stop, filter, packing, queue, workers, when-full, start, retry, disk-full, engine, level, reconnect, trigger, pre, post, stop-on, ring, exec-on-file, pack-after, pack-level' \
+expect 2 'bustapd: bad:5: unknown key "speed" in [capture a]; there are board, output, rotate, keep, stop, filter, packing, stall, queue, workers, when-full, start, retry, disk-full, engine, level, reconnect, trigger, pre, post, stop-on, ring, exec-on-file, pack-after, pack-level' \
     bustapd -c bad --check
-expect 2 'bustapd: bad:5: unknown key "speed" in [capture a]; there are board, output, rotate, keep, stop, filter, packing, queue, workers, when-full, start, retry, disk-full, engine, level, reconnect, trigger, pre, post, stop-on, ring, exec-on-file, pack-after, pack-level' \
+expect 2 'bustapd: bad:5: unknown key "speed" in [capture a]; there are board, output, rotate, keep, stop, filter, packing, stall, queue, workers, when-full, start, retry, disk-full, engine, level, reconnect, trigger, pre, post, stop-on, ring, exec-on-file, pack-after, pack-level' \
     bustapd -c bad
 printf '[capture a]\nboard=virtual:smp=1\noutput=a\n[capture b]\nboard=ftdi:port=3\noutput=b\n' >boards
 expect 2 'bustapd: boards:4: [capture b]: board option "port=3" is not one of serial=, description=, vid=, pid=, channel=' \

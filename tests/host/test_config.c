@@ -43,6 +43,7 @@ static void test_everything(void)
                                   "stop = records=5k\n"
                                   "filter = type=FETCH and processor=0-1\n"
                                   "packing = plain\n"
+                                  "stall = yes\n"
                                   "queue = 128M\n"
                                   "workers = 3\n"
                                   "when-full = drop\n"
@@ -71,6 +72,7 @@ static void test_everything(void)
     CU_ASSERT_EQUAL(first->settings.stop_records, 5000);
     CU_ASSERT_STRING_EQUAL(first->filter, "type=FETCH and processor=0-1");
     CU_ASSERT_EQUAL(first->session.packing, WIRE_PLAIN);
+    CU_ASSERT_TRUE(first->session.stall);
     CU_ASSERT_EQUAL(first->settings.queue_bytes, 128u << 20);
     CU_ASSERT_EQUAL(first->settings.workers, 3);
     CU_ASSERT_EQUAL(first->settings.when_full, CAPTURE_DROP);
@@ -83,6 +85,7 @@ static void test_everything(void)
     CU_ASSERT_EQUAL(second->retry_ns, 5000000000);
     CU_ASSERT_EQUAL(second->settings.keep, 0);
     CU_ASSERT_EQUAL(second->session.packing, WIRE_DELTA);
+    CU_ASSERT_FALSE(second->session.stall);
     const struct trigger_settings *trigger = &second->settings.trigger;
     CU_ASSERT_STRING_EQUAL(trigger->trigger, "type=SHUTDOWN or type=STOPCLKACK");
     CU_ASSERT_EQUAL(trigger->pre_records, 10000);
@@ -154,7 +157,7 @@ static void test_places(void)
     refused(
         GOOD "colour=red\n",
         "test.conf:4: unknown key \"colour\" in [capture a]; there are board, output, rotate, "
-        "keep, stop, filter, packing, queue, workers, when-full, start, retry, disk-full, "
+        "keep, stop, filter, packing, stall, queue, workers, when-full, start, retry, disk-full, "
         "engine, level, reconnect, trigger, pre, post, stop-on, ring, exec-on-file, pack-after, "
         "pack-level");
     refused(GOOD "board=c\n", "test.conf:4: duplicate key board in [capture a]");
@@ -196,6 +199,7 @@ static void test_values(void)
             "test.conf:4: keep: \"many\" is not a number such as 1000, 5k, 2M or 0x100");
     refused(GOOD "keep=2M\n", "test.conf:4: keep: 2M is more than 1000000");
     refused(GOOD "packing=zip\n", "test.conf:4: packing: \"zip\" is not plain or delta");
+    refused(GOOD "stall=1\n", "test.conf:4: stall: \"1\" is not no or yes");
     refused(GOOD "when-full=\n", "test.conf:4: when-full: \"\" is not wait or drop");
     refused(GOOD "start=never\n", "test.conf:4: start: \"never\" is not auto or manual");
     refused(GOOD "queue=65G\n", "test.conf:4: queue: a queue of more than 64G is not possible");
@@ -235,12 +239,13 @@ static void test_triggers(void)
     refused(GOOD "ring=1\n", "test.conf:4: ring: at least 4K, which is memory for 341 records");
     refused(GOOD "ring=much\n",
             "test.conf:4: ring: \"much\" is not a number such as 4096, 64K, 20M or 1G");
-    refused(GOOD "stop_on=type=FETCH\n",
-            "test.conf:4: unknown key \"stop_on\" in [capture a]; there are board, output, rotate, "
-            "keep, stop, filter, packing, queue, workers, when-full, start, retry, disk-full, "
-            "engine, level, reconnect, trigger, pre, post, stop-on, ring, exec-on-file, "
-            "pack-after, pack-level, did you "
-            "mean 'stop-on'?");
+    refused(
+        GOOD "stop_on=type=FETCH\n",
+        "test.conf:4: unknown key \"stop_on\" in [capture a]; there are board, output, rotate, "
+        "keep, stop, filter, packing, stall, queue, workers, when-full, start, retry, disk-full, "
+        "engine, level, reconnect, trigger, pre, post, stop-on, ring, exec-on-file, "
+        "pack-after, pack-level, did you "
+        "mean 'stop-on'?");
     static const char longest[] = GOOD "stop-on=";
     char text[sizeof longest + TRIGGER_TEXT_BYTES + 1] = GOOD "stop-on=";
     memset(text + strlen(text), 'x', TRIGGER_TEXT_BYTES);

@@ -94,6 +94,8 @@ static const struct option_row capture_rows[] = {
      "capture only matching records: 'type=FETCH|MEMREAD and processor=0'", 0, take_filter},
     {OPTION_CALL, 0, "packing", "FORM plain delta",
      "encoding of records on the link: plain or delta (the default)", 0, take_packing},
+    {OPTION_FLAG, 0, "stall", NULL,
+     "stall the bus rather than lose requests: this slows the target", OPTION(session.stall), NULL},
     CAPTURE_TRIGGER_OPTIONS(struct capture_options),
     CAPTURE_QUEUE_OPTIONS(struct capture_options),
     {OPTION_NUMBER, 0, "block", "N", "records per block of a file (default: 87381)",

@@ -167,6 +167,24 @@ static void say_trigger(struct capture_report *report, const struct capture_stat
                            trigger->stop_index, trigger->stop_tick);
 }
 
+/* How long the board stalled its bus. */
+static void say_stalls(struct capture_report *report, const struct capture_status *status)
+{
+    const struct source_totals *source = &status->source;
+    char length[48];
+    if (source->stalls == 0)
+        return;
+    if (status->clock_hz > 0)
+        snprintf(length, sizeof length, "%.3f s",
+                 (double)source->stalled / (double)status->clock_hz);
+    else
+        snprintf(length, sizeof length, "%" PRIu64 " ticks", source->stalled);
+    capture_report_say(report,
+                       "the board stalled the bus %" PRIu64 " %s, %s in total: times are those of "
+                       "the slowed target",
+                       source->stalls, source->stalls == 1 ? "time" : "times", length);
+}
+
 void capture_report_summary(struct capture_report *report, const struct capture_status *status)
 {
     char raw[WORDS_SIZE_BYTES];
@@ -182,6 +200,7 @@ void capture_report_summary(struct capture_report *report, const struct capture_
     if (filter_report(filter, status)[0])
         capture_report_say(report, "%s", filter);
     say_trigger(report, status);
+    say_stalls(report, status);
     if (status->gaps > 0)
         capture_report_say(report, "%" PRIu64 " %s, %.1f s in total: the board was disconnected",
                            status->gaps, status->gaps == 1 ? "gap" : "gaps",

@@ -20,7 +20,8 @@ static const struct capture_info sample_info = {
     .file_number = 7,
     .keep = 3,
     .file_started_ns = 1795000100123456789,
-    .first_index = 1ull << 40};
+    .first_index = 1ull << 40,
+    .may_stall = true};
 
 static const struct capture_totals sample_totals = {.end = CAPTURE_END_LIMIT,
                                                     .final = true,
@@ -123,6 +124,8 @@ static void test_header_round_trip(void)
     CU_ASSERT_EQUAL(member.info.started_ns, sample_info.started_ns);
     CU_ASSERT_EQUAL(member.info.file_number, sample_info.file_number);
     CU_ASSERT_EQUAL(member.info.keep, sample_info.keep);
+    CU_ASSERT_TRUE(member.info.may_stall);
+    CU_ASSERT_FALSE(member.info.derived);
     CU_ASSERT_EQUAL(member.info.file_started_ns, sample_info.file_started_ns);
     CU_ASSERT_EQUAL(member.info.first_index, sample_info.first_index);
 }

@@ -14,11 +14,12 @@ static void check_identity(struct findings *findings, const struct wire_identity
     findings_add(findings, FINDING_OK, "protocol", "", "version %u, which this bustap speaks",
                  identity->protocol);
     findings_add(findings, FINDING_OK, "firmware", "",
-                 "%s serial %s: version %u.%u, %s bus, clock %g MHz, a queue of %u frames",
+                 "%s serial %s: version %u.%u, %s bus, clock %g MHz, a queue of %u frames%s",
                  identity->name, identity->serial[0] ? identity->serial : "none",
                  identity->firmware >> 16, identity->firmware & 0xffffu,
                  identity->bus == WIRE_BUS_P6 ? "P6" : "unknown", (double)identity->clock_hz / 1e6,
-                 identity->queue_frames);
+                 identity->queue_frames,
+                 identity->features & WIRE_FEATURE_STALL ? ", can stall the bus" : "");
 }
 
 static void rate_link(struct findings *findings, const struct session_test_result *result)

@@ -50,7 +50,6 @@ bool executor_step_out(struct exec_thread *thread, void *context_pointer)
     thread->stepping_out =
         in_cache || within(code, exec_enter_checked, exec_enter_end) ||
         within(code, exec_step_checked, exec_step_end) ||
-        within(code, (const uint8_t *)(uintptr_t)exec_look_again, exec_look_again_end) ||
         within(code, (const uint8_t *)(uintptr_t)exec_find_target, exec_find_target_end);
     if (thread->stepping_out)
         registers[REG_EFL] |= TRAP_FLAG;

@@ -39,14 +39,11 @@ void exec_step(struct exec_thread *thread, const void *code, uint64_t *state, bo
 extern const uint8_t exec_step_checked[], exec_step_end[]; /* as for exec_enter() */
 
 /*
- * The value of a thread's `again` after exec_enter(). Blocks jump to it with the target of an
- * indirect branch in `jump` if the first table entry does not match. It jumps to the code of the
- * second entry if that matches, and leaves otherwise. Up to `end` there is no safe point.
+ * The value of a thread's `again` after exec_enter(), and of its `find`. Blocks jump to it with the
+ * target of an indirect branch in `jump`, and rcx in its slot, if the first table entry does not
+ * match. It jumps to the code of the second entry if that matches, and leaves otherwise. Up to
+ * `end` there is no safe point.
  */
-void exec_look_again(void);
-extern const uint8_t exec_look_again_end[];
-
-/* A thread's `find`: the same for blocks without a trace (translate_indirect.c). */
 void exec_find_target(void);
 extern const uint8_t exec_find_target_end[];
 

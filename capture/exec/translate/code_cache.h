@@ -222,7 +222,7 @@ unsigned code_cache_invalidate(struct code_cache *cache, uint64_t begin, uint64_
 /* Forgets all blocks. */
 void code_cache_flush(struct code_cache *cache);
 
-/* Jumps to exec_leave(), exec_look_again() and exec_find_target(), in reach of a rel32. */
+/* Jumps to the thread's `leave`, `again` and `find`, in reach of a rel32. */
 const uint8_t *code_cache_leave(const struct code_cache *cache);
 const uint8_t *code_cache_look_again(const struct code_cache *cache);
 const uint8_t *code_cache_find_target(const struct code_cache *cache);

@@ -21,7 +21,7 @@
 
 /*
  * Where a target of an indirect branch may be. Blocks with a trace try the first entry of `lookup`,
- * and exec_look_again() the second. Blocks without a trace jump to the code in `targets` at the
+ * and exec_find_target() the second. Blocks without a trace jump to the code in `targets` at the
  * first place, which verifies the target; if it is another one, exec_find_target() tries the second
  * entry of `lookup`.
  */
@@ -60,7 +60,8 @@ struct exec_thread {
     uint32_t x87_unsettled;     /* 0: x87's instruction pointer is the program's, for one block */
     uint64_t *state;            /* exec_step()'s, while translated code runs */
     void (*leave)(void);        /* where translated code jumps to leave; set on entry */
-    void (*again)(void); /* where it jumps with a target that it has not found; set likewise */
+    void (*again)(void); /* where it jumps with a target that it has not found, and rcx in its slot;
+                            set likewise */
     uint64_t side;       /* half the offset of the lookup table in use */
     int64_t turn;        /* instructions left, if blocks count them: translator_count_turns() */
     void (*find)(void);  /* where code for targets jumps with another target; executor_switch() */

@@ -212,7 +212,6 @@ static void emit_lookup(struct translator *translator, struct exit *exit, uint32
     if (!emitter->full)
         emit_patch(miss, emitter->at);
     emit_save(emitter, EXEC_THREAD_JUMP, scratch);
-    emit_restore(emitter, DECODE_RCX, 8 * DECODE_RCX);
     translate_reload(translator, false);
     emit_save32_constant(emitter, EXEC_THREAD_EXIT, number);
     translate_relocate(translator, TRANSLATE_EXIT_NUMBER);

@@ -10,6 +10,10 @@
 #define STACK_BYTES ((size_t)1 << 20)
 
 #define XSAVE_HEADER 512u
+#define MXCSR_AT     24u
+#define XMM_AT       160u
+#define XMM_BYTES    256u
+#define SSE          2u /* bit in the header */
 #define XSAVE_SIZE_AT                                                                              \
     480u /* offset of the area's size, which the kernel stores in its legacy part */
 #define XSAVE_MAGIC 0x46505853u
@@ -84,6 +88,14 @@ static void save_vector(struct exec_thread *thread, const ucontext_t *context)
     if (magic == XSAVE_MAGIC) {
         memcpy(&size, area + XSAVE_SIZE_AT, sizeof size);
         memcpy(&components, area + XSAVE_HEADER, sizeof components);
+    }
+    if (thread->vector_live == EXEC_STEP_SSE) {
+        memcpy(thread->vector + MXCSR_AT, area + MXCSR_AT, sizeof(uint32_t));
+        if (components & SSE)
+            memcpy(thread->vector + XMM_AT, area + XMM_AT, XMM_BYTES);
+        else
+            memset(thread->vector + XMM_AT, 0, XMM_BYTES);
+        return;
     }
     memcpy(thread->vector, area, size < thread->vector_bytes ? size : thread->vector_bytes);
     components &= thread->vector_mask;

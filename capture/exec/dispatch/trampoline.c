@@ -30,7 +30,10 @@ SYMBOL(thread_leave, EXEC_THREAD_LEAVE);
 SYMBOL(thread_again, EXEC_THREAD_AGAIN);
 SYMBOL(thread_side, EXEC_THREAD_SIDE);
 SYMBOL(thread_lookup, EXEC_THREAD_LOOKUP);
+SYMBOL(step_sse, 2); /* EXEC_STEP_SSE */
 SYMBOL(system_call_again, EXEC_SYSTEM_CALL_AGAIN);
+
+_Static_assert(EXEC_STEP_SSE == 2, "step_sse");
 
 /* Sets fs from the thread's field at an offset. Clobbers rax, rcx, rdx, rsi, rdi, r11. */
 __asm__(".macro set_fs offset\n"
@@ -123,6 +126,19 @@ __asm__(".macro save_vector\n"
         ".Lwhole_\\@:\n"
         "    xsave64 (%rcx)\n"
         ".Lsaved_\\@:\n"
+        ".endm\n");
+
+/* Applies `move`, load or store, to xmm0 to xmm15 in the area that `base` points to. */
+__asm__(".macro load_xmm number, base\n"
+        "    movaps 160 + 16 * \\number(%\\base), %xmm\\number\n"
+        ".endm\n"
+        ".macro store_xmm number, base\n"
+        "    movaps %xmm\\number, 160 + 16 * \\number(%\\base)\n"
+        ".endm\n"
+        ".macro all_xmm move, base\n"
+        "    .irp number, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15\n"
+        "    \\move \\number, \\base\n"
+        "    .endr\n"
         ".endm\n");
 
 /* From exec_enter_checked on, the signal handler stops an interrupted thread. */
@@ -250,13 +266,19 @@ __asm__(".p2align 4\n"
         "    jmp 2b\n"
         "9:  stmxcsr (%rsp)\n"
         "    fnstcw 4(%rsp)\n"
-        "    movb $1, %gs:thread_vector_live\n"
+        "    mov %r8b, %gs:thread_vector_live\n"
+        "    cmp $step_sse, %r8b\n"
+        "    je 7f\n"
         "    mov %rdx, %rdi\n"
         "    mov %gs:thread_vector, %rsi\n"
         "    mov %gs:thread_vector_mask, %rax\n"
         "    xor %edx, %edx\n"
         "    xrstor64 (%rsi)\n"
         "    mov %rdi, %rdx\n"
+        "    jmp 1b\n"
+        "7:  mov %gs:thread_vector, %rax\n"
+        "    ldmxcsr 24(%rax)\n"
+        "    all_xmm load_xmm, rax\n"
         "    jmp 1b\n"
         ".globl exec_step_end\n"
         "exec_step_end:\n"
@@ -293,7 +315,9 @@ __asm__(".p2align 4\n"
         "8:  mov %gs:thread_host_fs, %rax\n"
         "    wrfsbase %rax\n"
         "    jmp 1b\n"
-        "9:  save_vector\n"
+        "9:  cmpb $step_sse, %gs:thread_vector_live\n"
+        "    je 3f\n"
+        "    save_vector\n"
         "    movb $0, %gs:thread_vector_live\n"
         "    testb $1, 512(%rcx)\n" /* of XSTATE_BV: x87 in its initial state needs no fninit */
         "    jz 4f\n"
@@ -303,6 +327,12 @@ __asm__(".p2align 4\n"
         "    vzeroupper\n"
         "2:  ldmxcsr (%rsp)\n"
         "    fldcw 4(%rsp)\n"
+        "    jmp 5b\n"
+        "3:  movb $0, %gs:thread_vector_live\n"
+        "    mov %gs:thread_vector, %rcx\n"
+        "    stmxcsr 24(%rcx)\n"
+        "    all_xmm store_xmm, rcx\n"
+        "    ldmxcsr (%rsp)\n"
         "    jmp 5b\n"
         ".size exec_step_leave, . - exec_step_leave\n");
 

@@ -28,14 +28,21 @@ void exec_step_leave(void);
  * A faster exec_enter(): loads registers, flags and the base of fs from *state, which begins like
  * struct exec_thread, and saves all but rip and fs there. The flags must be EXEC_STEP_FLAGS, apart
  * from EXEC_STEP_RESULTS. `fs`: code uses fs; this needs FSGSBASE, without which exec_enter() must
- * be used. `vector` is as for exec_enter().
+ * be used.
  *
  * Only code sets the thread's exit. executor_save() saves the state to *thread, as for
  * exec_enter().
  */
 #define EXEC_STEP_RESULTS 0x8d5u
 #define EXEC_STEP_FLAGS   0x202u
-void exec_step(struct exec_thread *thread, const void *code, uint64_t *state, bool fs, bool vector);
+enum exec_step_vector {
+    EXEC_STEP_NO_VECTOR,  /* code does not use vector state */
+    EXEC_STEP_ALL_VECTOR, /* as with `vector` of exec_enter() */
+    EXEC_STEP_SSE /* code is legacy_sse(), and the header in *vector names SSE: a tenth of the
+                     time of XRSTOR and XSAVE */
+};
+void exec_step(struct exec_thread *thread, const void *code, uint64_t *state, bool fs,
+               enum exec_step_vector vector);
 extern const uint8_t exec_step_checked[], exec_step_end[]; /* as for exec_enter() */
 
 /*

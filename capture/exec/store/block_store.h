@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BLOCK_STORE_VERSION   1u
+#define BLOCK_STORE_VERSION   2u
 #define BLOCK_STORE_MAX       ((size_t)64 << 20) /* bytes of records in a file */
 #define BLOCK_STORE_KEY_BYTES 256u
 

@@ -112,7 +112,8 @@ struct block {
     uint32_t first_exit;         /* number of exits[0] */
     uint16_t record_count, patch_count, through_fs_count;
     uint16_t instructions;  /* number of executed instructions, including a system call */
-    bool vector;            /* uses vector state */
+    bool vector : 1;        /* uses vector state */
+    bool beyond_sse : 1;    /* not only xmm registers and MXCSR: legacy_sse() */
     bool fs;                /* may use the base of fs */
     uint8_t step_processor; /* processor in step_records */
     bool breakpoint;        /* runs stop before the block: no exit is linked to it */

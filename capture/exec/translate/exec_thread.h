@@ -47,7 +47,8 @@ struct exec_thread {
     uint64_t pointer;     /* address of the next entry in the trace buffer */
     uint64_t jump;        /* target of an indirect branch, or the code to enter */
     uint32_t exit;        /* number of the exit by which translated code was left */
-    uint8_t vector_live;  /* registers hold the program's vector state; else *vector does */
+    uint8_t vector_live;  /* registers hold the program's vector state; else *vector does. 2: only
+                             xmm0 to xmm15 and MXCSR, *vector the rest */
     uint8_t fs_by_system; /* no FSGSBASE: a system call sets fs */
     uint8_t has_avx;
     uint8_t has_xsaveopt;

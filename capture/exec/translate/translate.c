@@ -1,3 +1,4 @@
+#include "capture/exec/translate/legacy_sse.h"
 #include "capture/exec/translate/translate_internal.h"
 
 #include <Zydis/Zydis.h>
@@ -333,6 +334,7 @@ static bool emit_block(struct translator *translator, bool arrives)
             block->instructions++;
         }
         block->vector |= instruction->vector;
+        block->beyond_sse |= instruction->vector && !legacy_sse(instruction);
         block->fs |= may_use_fs(instruction);
         block->ending = instruction->kind;
         entry->code = translate_offset(translator);

@@ -28,7 +28,7 @@ struct stored_block {
     uint16_t records, patches, through_fs, specials, pc_map, outcomes, values; /* numbers */
     uint8_t exits, relocations;                                                /* numbers */
     uint8_t has_stubs;
-    uint8_t vector, fs, pointer, scratch, ending;
+    uint8_t vector, fs, pointer, scratch, ending; /* vector: bit 1 is beyond_sse */
 };
 
 _Static_assert(sizeof(struct stored_block) % 8 == 0 && sizeof(struct stored_exit) % 8 == 0,
@@ -153,7 +153,7 @@ static struct stored_block describe(const struct translator *translator)
                                  .exits = block->exit_count,
                                  .relocations = (uint8_t)translator->relocation_count,
                                  .has_stubs = translator->stubs != NULL,
-                                 .vector = block->vector,
+                                 .vector = (uint8_t)(block->vector | block->beyond_sse << 1),
                                  .fs = block->fs,
                                  .pointer = block->pointer,
                                  .scratch = block->scratch,
@@ -315,7 +315,8 @@ static void restore_block(struct block *block, const struct stored_block *stored
     block->outcome_count = stored->outcomes;
     block->value_count = stored->values;
     block->exit_count = stored->exits;
-    block->vector = stored->vector;
+    block->vector = stored->vector & 1;
+    block->beyond_sse = stored->vector >> 1 & 1;
     block->fs = stored->fs;
     block->pointer = stored->pointer;
     block->scratch = stored->scratch;

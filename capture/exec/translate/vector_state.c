@@ -59,6 +59,11 @@ void vector_state_normalize(const struct vector_layout *layout, uint8_t *area)
     set_components(area, components);
 }
 
+bool vector_state_has_sse(const uint8_t *area)
+{
+    return components_of(area) >> 1 & 1;
+}
+
 /* A component's bytes; NULL: not supported, or in its initial state, 0. */
 static const uint8_t *find(const struct vector_layout *layout, const uint8_t *area, unsigned which)
 {

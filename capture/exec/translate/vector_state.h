@@ -6,6 +6,7 @@
 #ifndef CAPTURE_EXEC_TRANSLATE_VECTOR_STATE_H
 #define CAPTURE_EXEC_TRANSLATE_VECTOR_STATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,9 @@ void vector_state_copy(const struct vector_layout *layout, uint8_t *to, const ui
 
 /* Makes an area of any content valid for XRSTOR. */
 void vector_state_normalize(const struct vector_layout *layout, uint8_t *area);
+
+/* Whether xmm0 to xmm15 are not in their initial state. */
+bool vector_state_has_sse(const uint8_t *area);
 
 /* All 64 bytes of xmm/ymm/zmm0 to 31; bytes that the processor does not have are 0. */
 void vector_state_get(const struct vector_layout *layout, const uint8_t *area, unsigned number,

@@ -197,23 +197,12 @@ static void compare_output(const char *program, const char *argument)
 
 static void test_interrupted(void)
 {
-    static const char *const ours[][2] = {{"faults", NULL},
-                                          {"faults", "8"},
-                                          {"faults", "11"},
-                                          {"signals", NULL},
-                                          {"modify", NULL},
-                                          {"changing", "1,200,0"},
-                                          {"changing", "3,100,300"},
-                                          {"traps", NULL},
-                                          {"elsewhere", NULL},
-                                          {"changing", "4,200,0,1"},
-                                          {"threads", "abcdefghik"},
-                                          {"threads", "A"},
-                                          {"threads", "B"},
-                                          {"threads", "C"},
-                                          {"threads", "D"},
-                                          {"threads", "E"},
-                                          {"turns", NULL}};
+    static const char *const ours[][2] = {
+        {"faults", NULL}, {"faults", "8"},     {"faults", "11"},          {"signals", NULL},
+        {"sse", NULL},    {"modify", NULL},    {"changing", "1,200,0"},   {"changing", "3,100,300"},
+        {"traps", NULL},  {"elsewhere", NULL}, {"changing", "4,200,0,1"}, {"threads", "abcdefghik"},
+        {"threads", "A"}, {"threads", "B"},    {"threads", "C"},          {"threads", "D"},
+        {"threads", "E"}, {"turns", NULL}};
     char folder[FOLDER_PATH_BYTES], program[FOLDER_PATH_BYTES + 16], source[128];
     if (!EXEC_CHILD_LOW_MEMORY)
         return;

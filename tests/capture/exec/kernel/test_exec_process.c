@@ -6,6 +6,7 @@ static void test_signals(void)
 {
     CU_ASSERT(exec_ways_agree("signals", NULL));
     CU_ASSERT(exec_ways_agree("pending", NULL));
+    CU_ASSERT(exec_ways_agree("targets", NULL));
 }
 
 static void test_faults(void)

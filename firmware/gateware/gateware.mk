@@ -1,4 +1,5 @@
-# The board in logic: make gateware-sim builds its simulation, which the tests compare with the C code.
+# The board in logic: make gateware makes its bit stream and checks it, make gateware-sim builds its simulation, which
+# the tests compare with the C code.
 
 GATEWARE       := firmware/gateware
 GATEWARE_BUILD := build/gateware
@@ -12,6 +13,42 @@ GATEWARE_TWIN  := $(sort $(wildcard firmware/*.c)) formats/record/record.c forma
                   formats/wire/packing.c formats/wire/wire.c formats/base/crc32c.c
 GATEWARE_SIM   := $(filter-out %/bustap_gateware.c %/gateware_options.c,$(sort $(wildcard $(GATEWARE)/sim/*.c)))
 GATEWARE_TESTS := $(patsubst %.c,$(GATEWARE_BUILD)/%.o,$(GATEWARE_TWIN) $(GATEWARE_SIM))
+
+GATEWARE_SEED  ?= 1
+GATEWARE_CLOCKS := bclk=100 core_clock=66 clkout=66
+
+.PHONY: gateware gateware-run
+gateware:
+	@.ci/packages gateware
+	@$(MAKE) --no-print-directory gateware-run
+
+gateware-run: $(GATEWARE_BUILD)/bustap-hx8k.bin $(GATEWARE_BUILD)/icetime.txt
+	@$(GATEWARE)/check_timing $(GATEWARE_BUILD)/report.json $(GATEWARE_BUILD)/icetime.txt $(GATEWARE_CLOCKS)
+
+$(GATEWARE_BUILD)/netlist.json: $(GATEWARE_RTL)
+	@mkdir -p $(@D)
+	@echo '  LINT   $(GATEWARE_TOP)'
+	@verilator --lint-only -Wall -Wno-UNUSED --language 1364-2005 -I$(GATEWARE)/rtl --top-module $(GATEWARE_TOP) $(filter %.v,$^)
+	@echo '  YOSYS  $(GATEWARE_TOP)'
+	@yosys -q -l $(@D)/yosys.log -p 'read_verilog -DICE40 -I$(GATEWARE)/rtl $(filter %.v,$^)' \
+	    -p 'synth_ice40 -abc9 -device hx -top $(GATEWARE_TOP) -json $@' >/dev/null 2>&1 || \
+	    { tail -n 20 $(@D)/yosys.log; rm -f $@; exit 1; }
+
+$(GATEWARE_BUILD)/checked: $(GATEWARE_BUILD)/netlist.json $(GATEWARE)/rtl/crossings.txt $(GATEWARE)/check_netlist
+	@$(GATEWARE)/check_netlist $< $(GATEWARE)/rtl/crossings.txt $(foreach clock,$(GATEWARE_CLOCKS),$(firstword $(subst =, ,$(clock))))
+	@touch $@
+
+$(GATEWARE_BUILD)/bustap-hx8k.asc: $(GATEWARE_BUILD)/netlist.json $(GATEWARE_BUILD)/checked $(GATEWARE)/boards/hx8k.pcf $(GATEWARE)/clocks.py
+	@echo '  PLACE  $@ (minutes)'
+	@nextpnr-ice40 --quiet --hx8k --package ct256 --seed $(GATEWARE_SEED) --timing-allow-fail --json $< \
+	    --pcf $(GATEWARE)/boards/hx8k.pcf --pre-pack $(GATEWARE)/clocks.py --report $(@D)/report.json --log $(@D)/nextpnr.log \
+	    --asc $@ >/dev/null 2>&1 || { tail -n 20 $(@D)/nextpnr.log; rm -f $@; exit 1; }
+
+$(GATEWARE_BUILD)/icetime.txt: $(GATEWARE_BUILD)/bustap-hx8k.asc
+	@icetime -d hx8k -P ct256 -p $(GATEWARE)/boards/hx8k.pcf -t $< >$@ 2>&1 || { tail -n 5 $@; rm -f $@; exit 1; }
+
+$(GATEWARE_BUILD)/bustap-hx8k.bin: $(GATEWARE_BUILD)/bustap-hx8k.asc
+	@icepack $< $@
 
 .PHONY: gateware-sim gateware-sim-run
 gateware-sim:

@@ -5,9 +5,9 @@ module byte_crossing (
     input  wire [7:0] in,
     output wire       ready,
     input  wire       read_clock,
-    output wire       valid,
-    output wire [7:0] out,
-    input  wire       take
+    output reg        valid,
+    output reg  [7:0] out,
+    input  wire       take         // only while `valid`
 );
     reg [7:0] held;
     reg       put = 1'b0, taken = 1'b0; // they differ while a byte is there
@@ -20,9 +20,12 @@ module byte_crossing (
     crossing_bit put_crossing (.clock(read_clock), .source(put), .level(put_seen));
     crossing_bit taken_crossing (.clock(write_clock), .source(taken), .level(taken_seen));
     assign ready = put == taken_seen;
-    assign valid = put_seen != taken;
-    assign out = held;
-    always @(posedge read_clock)
+    initial valid = 1'b0;
+    always @(posedge read_clock) begin
+        valid <= put_seen != taken && !take;
+        if (!valid)
+            out <= held;
         if (take)
             taken <= !taken;
+    end
 endmodule

@@ -250,7 +250,10 @@ module frame_maker (
     end
 
     // --- words ---
-    reg [63:0] sum;
+    // The upper half is added a clock later, while the sum is stored.
+    reg [32:0] sum_low;
+    reg [31:0] state_high, addend_high;
+    wire [63:0] sum = {state_high + addend_high + {31'd0, sum_low[32]}, sum_low[31:0]};
     reg [63:0] addend; // chosen a clock early: no event is counted meanwhile
     reg  [9:0] number;
     always @*
@@ -274,8 +277,11 @@ module frame_maker (
         default: addend <= {54'd0, number};
         endcase
     always @(posedge clock)
-        if (s_add_now)
-            sum <= state + addend;
+        if (s_add_now) begin
+            sum_low <= {1'b0, state[31:0]} + {1'b0, addend[31:0]};
+            state_high <= state[63:32];
+            addend_high <= addend[63:32];
+        end
 
     reg lost_first_now = 1'b0; // the second copy of the tick of a first loss
     wire store_tick = lost_now || lost_first_now;

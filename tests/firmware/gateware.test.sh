@@ -10,7 +10,8 @@ cosimulate=$TOP/build/gateware/cosimulate
 seed=1
 for options in '' packed=1 filter=1 'packed=1 filter=1 gap=20' 'pause=30 gap=1000 requests=5000' \
     'loss=1 gap=0 link=20000000 pause=30' 'loss=1 gap=0 packed=1 bus=100000000' \
-    'loss=1 missed=1 gap=0 packed=1 bus=100000000 core=50000000' 'loss=1 missed=1 gap=2 core=30000000'; do
+    'loss=1 missed=1 gap=0 packed=1 bus=100000000 core=50000000' 'loss=1 missed=1 gap=2 core=30000000' \
+    'stall=1 gap=0 link=2000000 requests=5000' 'stall=1 gap=2 packed=1 bus=100000000 link=10000000'; do
     # shellcheck disable=SC2086 # several options
     "$cosimulate" seed=$seed $options || {
         echo "cosimulate seed=$seed $options"

@@ -12,6 +12,7 @@ module bus_front #(parameter TIME_BITS = 12) (
     input  wire [4:0]  request,
     input  wire        full,
     input  wire        half,
+    output wire        begins,  // the first clock of a phase
     output reg         write,
     output reg  [63:0] entry
 );
@@ -21,8 +22,9 @@ module bus_front #(parameter TIME_BITS = 12) (
     reg        ads_a = 1'b0;
     reg [35:3] address_a;
     reg [4:0]  request_a;
+    assign begins = ads && !ads_a && !reset;
     always @(posedge clock) begin
-        ads_a <= ads && !ads_a && !reset;
+        ads_a <= begins;
         address_a <= address;
         request_a <= request;
     end

@@ -6,6 +6,7 @@ module bustap_board #(parameter CORE_MHZ = 66, parameter [127:0] SERIAL = "00000
     input  wire        bus_ads,
     input  wire [35:3] bus_address,
     input  wire [4:0]  bus_request,
+    output wire        stall_next,
 
     input  wire        core_clock,
     input  wire [31:0] clock_hz, // of the bus; 0: unknown
@@ -22,19 +23,31 @@ module bustap_board #(parameter CORE_MHZ = 66, parameter [127:0] SERIAL = "00000
     output wire        output_next,
     output wire        flush_next
 );
-    wire        entry_write, entry_full, entry_half, entry_valid, entry_take;
+    wire        entry_write, entry_full, entry_half, entry_low, phase_begins, entry_valid, entry_take;
     wire [63:0] entry_in, entry;
     bus_front front (
         .clock(bus_clock), .reset(bus_reset), .ads(bus_ads), .address(bus_address),
-        .request(bus_request), .full(entry_full), .half(entry_half), .write(entry_write),
-        .entry(entry_in));
+        .request(bus_request), .full(entry_full), .half(entry_half), .begins(phase_begins),
+        .write(entry_write), .entry(entry_in));
     dual_clock_fifo entries (
         .write_clock(bus_clock), .write(entry_write), .in(entry_in), .full(entry_full), .half(entry_half),
-        .read_clock(core_clock), .take(entry_take), .valid(entry_valid), .out(entry));
+        .low(entry_low), .read_clock(core_clock), .take(entry_take), .valid(entry_valid), .out(entry));
+
+    wire        stall_enable, stall_enabled, stall_ready, stall_write, stall_valid, stall_take;
+    wire [18:0] stall_in, stall_counts;
+    crossing_bit enable_crossing (
+        .clock(bus_clock), .source(stall_enable), .level(stall_enabled));
+    bus_stall stall (
+        .clock(bus_clock), .enable(stall_enabled), .ads(phase_begins), .half(entry_half),
+        .low(entry_low), .drive_next(stall_next), .ready(stall_ready), .write(stall_write),
+        .counts(stall_in));
+    word_crossing #(.WIDTH(19)) stalls (
+        .write_clock(bus_clock), .write(stall_write), .in(stall_in), .ready(stall_ready),
+        .read_clock(core_clock), .valid(stall_valid), .out(stall_counts), .take(stall_take));
 
     wire        byte_valid, byte_take, received, byte_ready;
     wire [7:0]  byte_in, received_byte;
-    byte_crossing bytes (
+    word_crossing bytes (
         .write_clock(link_clock), .write(received), .in(received_byte), .ready(byte_ready),
         .read_clock(core_clock), .valid(byte_valid), .out(byte_in), .take(byte_take));
 
@@ -47,7 +60,8 @@ module bustap_board #(parameter CORE_MHZ = 66, parameter [127:0] SERIAL = "00000
     wire        read_slot, slot_done, sender_valid, sender_take, sender_idle;
     wire [7:0]  sender_byte;
     bustap_core #(.CORE_MHZ(CORE_MHZ), .SERIAL(SERIAL)) core (
-        .clock(core_clock), .clock_hz(clock_hz), .armed(armed), .entry_valid(entry_valid), .entry(entry),
+        .clock(core_clock), .clock_hz(clock_hz), .armed(armed), .stall_enable(stall_enable),
+        .stall_valid(stall_valid), .stall_counts(stall_counts), .stall_take(stall_take), .entry_valid(entry_valid), .entry(entry),
         .entry_take(entry_take), .byte_valid(byte_valid), .byte_in(byte_in), .byte_take(byte_take),
         .written_gray(written_gray), .sent(sent_seen), .put(put), .put_at(put_at),
         .put_bytes(put_bytes), .put_data(put_data));

@@ -3,6 +3,10 @@ module bustap_core #(parameter CORE_MHZ = 66, parameter [127:0] SERIAL = "000000
     input  wire        clock,
     input  wire [31:0] clock_hz,    // of the bus
     output wire        armed,
+    output reg         stall_enable, // of the bus
+    input  wire        stall_valid,
+    input  wire [18:0] stall_counts,
+    output wire        stall_take,
 
     input  wire        entry_valid,
     input  wire [63:0] entry,
@@ -23,7 +27,7 @@ module bustap_core #(parameter CORE_MHZ = 66, parameter [127:0] SERIAL = "000000
     wire [16:0] types;
     wire [7:0]  processors;
     wire [3:0]  range_count;
-    wire        outside, packing, fill_start, fill_busy, in_range, look, combine;
+    wire        outside, packing, stall, fill_start, fill_busy, in_range, look, combine;
     wire        command, command_done, at_rest, draining;
     wire [31:0] tag, argument;
     wire [7:0]  code;
@@ -53,7 +57,8 @@ module bustap_core #(parameter CORE_MHZ = 66, parameter [127:0] SERIAL = "000000
         .clock(clock), .byte_valid(byte_valid), .byte_in(byte_in), .byte_take(byte_take),
         .command(command), .tag(tag), .code(code), .status(status), .argument(argument),
         .done(command_done), .at_rest(at_rest), .types(types), .processors(processors),
-        .range_count(range_count), .outside(outside), .packing(packing), .fill_start(fill_start),
+        .range_count(range_count), .outside(outside), .packing(packing), .stall(stall),
+        .fill_start(fill_start),
         .fill_busy(fill_busy), .read(reader_read), .read_word(reader_read_word),
         .read_granted(reader_read_granted), .state(state), .store(reader_store),
         .store_word(reader_store_word), .store_bytes(reader_store_bytes), .store_in(reader_store_in),
@@ -79,7 +84,7 @@ module bustap_core #(parameter CORE_MHZ = 66, parameter [127:0] SERIAL = "000000
         .clock(clock), .entry_valid(entry_valid), .entry(entry), .entry_take(entry_take),
         .types(types), .processors(processors), .ranges_used(range_count != 0), .outside(outside),
         .look(look), .combine(combine), .in_range(in_range), .armed(armed), .hold(hold), .open(open), .can_open(can_open),
-        .loss_pending(loss_pending), .wants_open(wants_open), .wants_close(wants_close),
+        .stall(stall), .loss_pending(loss_pending), .wants_open(wants_open), .wants_close(wants_close),
         .wants_loss(wants_loss), .missed(missed), .absorb(absorb), .loss_done(loss_done),
         .restart(restart), .quiet(quiet), .tick(tick), .lost_now(lost_now), .append(append),
         .address(address), .kind(kind), .record_time(record_time), .packer_ready(packer_ready),
@@ -113,7 +118,8 @@ module bustap_core #(parameter CORE_MHZ = 66, parameter [127:0] SERIAL = "000000
         .can_open(can_open), .armed(armed), .begin_frame(begin_frame), .full(packer_full && !packer_busy),
         .record_bytes(record_bytes), .record_count(record_count), .command(command), .tag(tag),
         .code(code), .status(status), .argument(argument), .command_done(command_done),
-        .at_rest(at_rest), .draining(draining), .flush_due(flush_due),
+        .at_rest(at_rest), .draining(draining), .stall_valid(stall_valid),
+        .stall_counts(stall_counts), .stall_take(stall_take), .flush_due(flush_due),
         .heartbeat_due(heartbeat_due), .load_flush(load_flush), .load_heartbeat(load_heartbeat),
         .read(maker_read), .read_word(maker_read_word), .state(state), .store(maker_store),
         .store_word(maker_store_word), .store_in(maker_store_in), .written(written),
@@ -124,6 +130,10 @@ module bustap_core #(parameter CORE_MHZ = 66, parameter [127:0] SERIAL = "000000
         .clock(clock), .load_flush(load_flush), .load_heartbeat(load_heartbeat),
         .flush_us(state[31:0]), .heartbeat_ms(state[63:32]), .flush_due(flush_due),
         .heartbeat_due(heartbeat_due));
+
+    initial stall_enable = 1'b0;
+    always @(posedge clock)
+        stall_enable <= stall && armed;
 
     gray_counter #(.BITS(4)) counter (
         .clock(clock), .step(commit), .binary(written_count), .gray(written_gray));

@@ -11,6 +11,7 @@ module bustap_hx8k #(
     input  wire        ads_n,
     input  wire [35:3] a_n,
     input  wire [4:0]  req_n,
+    output wire        bnr_n,      // through an open-drain translator
 
     input  wire        oscillator, // 12 MHz
     output wire        armed_n,    // a light
@@ -43,13 +44,15 @@ module bustap_hx8k #(
 `endif
 
     // --- the bus ---
-    wire        reset_level, ads_level;
+    wire        reset_level, ads_level, stall_next;
     wire [35:3] a_level;
     wire [4:0]  req_level;
     pin_input reset_pin (.pin(reset_n), .clock(bclk), .level(reset_level));
     pin_input ads_pin (.pin(ads_n), .clock(bclk), .level(ads_level));
     pin_input a_pins [35:3] (.pin(a_n), .clock(bclk), .level(a_level));
     pin_input req_pins [4:0] (.pin(req_n), .clock(bclk), .level(req_level));
+
+    pin_output bnr_pin (.pin(bnr_n), .clock(bclk), .next(!stall_next));
 
     // --- the link ---
     wire       txe_level, rxf_level, drive_next, write_next, read_next, output_next, flush_next;
@@ -74,7 +77,7 @@ module bustap_hx8k #(
     pin_output armed_pin (.pin(armed_n), .clock(core_clock), .next(!armed));
     bustap_board #(.CORE_MHZ(CORE_MHZ), .SERIAL(SERIAL)) board (
         .bus_clock(bclk), .bus_reset(!reset_level), .bus_ads(!ads_level), .bus_address(~a_level),
-        .bus_request(~req_level), .core_clock(core_clock), .clock_hz(clock_hz), .armed(armed),
+        .bus_request(~req_level), .stall_next(stall_next), .core_clock(core_clock), .clock_hz(clock_hz), .armed(armed),
         .link_clock(clkout), .can_write(!txe_level), .can_read(!rxf_level), .data_in(data_in),
         .data_next(data_next), .drive_next(drive_next), .write_next(write_next),
         .read_next(read_next), .output_next(output_next), .flush_next(flush_next));

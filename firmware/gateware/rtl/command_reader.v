@@ -22,6 +22,7 @@ module command_reader (
     output reg  [3:0]  range_count,
     output reg         outside,
     output reg         packing,
+    output reg         stall,        // the bus is stalled rather than a request dropped
     output reg         fill_start,   // address_ranges reads the bounds
     input  wire        fill_busy,
 
@@ -88,7 +89,7 @@ module command_reader (
             case (word)
             5'd0: word_bad = value[31:17] != 0;
             5'd1: word_bad = value[15:8] > 8 || value[31:17] != 0;
-            5'd20: word_bad = value[31:1] != 0;
+            5'd20: word_bad = value[31:9] != 0 || value[7:1] != 0;
             5'd21, 5'd22: ;
             default: word_bad = value != 0;
             endcase
@@ -131,6 +132,7 @@ module command_reader (
         range_count = 4'd0;
         outside = 1'b0;
         packing = 1'b0;
+        stall = 1'b0;
         fill_start = 1'b0;
     end
     always @(posedge clock) begin
@@ -179,7 +181,7 @@ module command_reader (
                     case (word)
                     5'd0: types <= value[16:0];
                     5'd1: {outside, range_count, processors} <= {value[16], value[11:8], value[7:0]};
-                    5'd20: packing <= value[0];
+                    5'd20: {stall, packing} <= {value[8], value[0]};
                     5'd23: begin
                         fill_start <= 1'b1;
                         phase <= FILL;

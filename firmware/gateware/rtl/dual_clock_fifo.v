@@ -8,6 +8,7 @@ module dual_clock_fifo #(parameter WIDTH = 64, parameter BITS = 8) (
     input  wire [WIDTH-1:0] in,
     output reg              full,
     output reg              half,       // half full or more
+    output reg              low,        // at most an eighth full
 
     input  wire             read_clock,
     input  wire             take,
@@ -23,11 +24,12 @@ module dual_clock_fifo #(parameter WIDTH = 64, parameter BITS = 8) (
         .clock(write_clock), .gray(read_gray), .binary(read_seen));
     // `full` knows what was written three clocks ago: a few places stay empty.
     reg [BITS:0] fill = 0;
-    initial {full, half} = 2'b00;
+    initial {full, half, low} = 3'b001;
     always @(posedge write_clock) begin
         fill <= written - read_seen;
         full <= fill >= (1 << BITS) - 5;
         half <= fill >= (1 << (BITS - 1));
+        low <= fill < (1 << (BITS - 3));
     end
     always @(posedge write_clock)
         if (write)

@@ -43,6 +43,11 @@ module frame_maker (
     output wire        at_rest,        // idle, and no self-test
     output wire        draining,
 
+    // the bus's stalls since those taken
+    input  wire        stall_valid,
+    input  wire [18:0] stall_counts,   // number 18:16, clocks
+    output wire        stall_take,
+
     // time-outs
     input  wire        flush_due,
     input  wire        heartbeat_due,
@@ -108,13 +113,20 @@ module frame_maker (
     reg  [1:0] settle = 2'd0;
     wire       running = step != PROGRAM_NONE;
     wire       reply_wanted = command && two_free && !draining && !command_done_1;
-    wire       end_wanted = draining && some_free;
+    // END waits for the counts of a stall that STOP has ended.
+    reg  [6:0] drained = 7'd0;
+    wire       end_wanted = drained[6] && some_free;
+    always @(posedge clock)
+        if (!draining)
+            drained <= 7'd0;
+        else if (!drained[6])
+            drained <= drained + 7'd1;
     wire       heartbeat_wanted = armed && heartbeat_due && !heartbeat_waits && some_free;
     wire       test_wanted = pattern_wanted && three_free;
     wire       frame_wanted = arming || starting || testing || reply_wanted || end_wanted
                            || heartbeat_wanted || test_wanted;
     wire       close_wanted = open && (wants_close || full || flush_due || frame_wanted);
-    wire       wanted = frame_wanted || close_wanted || wants_open || wants_loss || crowded;
+    wire       wanted = frame_wanted || close_wanted || wants_open || wants_loss || crowded || stall_valid;
     reg        command_done_1 = 1'b0;
     // A clock late, which the recorder allows: it takes nothing that these jobs must see first.
     reg        held = 1'b0;
@@ -274,6 +286,8 @@ module frame_maker (
         ADD_MISSED: addend <= {36'd0, missed};
         ADD_PATTERN: addend <= 64'h9e3779b97f4a7c15;
         ADD_PATTERN_FRAME: addend <= 64'd120;
+        ADD_STALLED: addend <= stall_valid ? {48'd0, stall_counts[15:0]} : 64'd0;
+        ADD_STALLS: addend <= stall_taken ? {61'd0, stall_counts[18:16]} : 64'd0;
         default: addend <= {54'd0, number};
         endcase
     always @(posedge clock)
@@ -282,6 +296,13 @@ module frame_maker (
             state_high <= state[63:32];
             addend_high <= addend[63:32];
         end
+
+    // Both counts are added, or none: they may come between.
+    reg stall_taken = 1'b0;
+    always @(posedge clock)
+        if (p_add_now && p_add == ADD_STALLED)
+            stall_taken <= stall_valid;
+    assign stall_take = s_add_now && s_add == ADD_STALLS && stall_taken;
 
     reg lost_first_now = 1'b0; // the second copy of the tick of a first loss
     wire store_tick = lost_now || lost_first_now;
@@ -311,7 +332,7 @@ module frame_maker (
         default: kind = KIND_PATTERN;
         endcase
     wire [9:0] bytes = job == JOB_CLOSE ? record_bytes : is_pattern ? 10'd960
-                     : (job == JOB_REPLY ? 10'd8 : 10'd0) + (identifies ? 10'd96 : counts ? 10'd80 : 10'd0);
+                     : (job == JOB_REPLY ? 10'd8 : 10'd0) + (identifies ? 10'd96 : counts ? 10'd96 : 10'd0);
     reg above = 1'b0, undecoded = 1'b0; // flags of the next frame
     wire [1:0] flags = s_session ? {undecoded, above} : 2'd0;
 

@@ -58,8 +58,14 @@ module frame_program (
         PROGRAM_ADD_UP + 7: begin
             read = 1; word = WORD_POSITION; add_now = 1; add = ADD_LOST; store = 1; to = WORD_PENDING;
         end
-        PROGRAM_ADD_UP + 8: begin add_now = 1; add = ADD_KEPT; store = 1; to = WORD_LOST; end
-        PROGRAM_ADD_UP + 9: begin store = 1; to = WORD_POSITION; last = 1; end
+        PROGRAM_ADD_UP + 8: begin
+            read = 1; word = WORD_STALLED; add_now = 1; add = ADD_KEPT; store = 1; to = WORD_LOST;
+        end
+        PROGRAM_ADD_UP + 9: begin
+            read = 1; word = WORD_STALLS; add_now = 1; add = ADD_STALLED; store = 1; to = WORD_POSITION;
+        end
+        PROGRAM_ADD_UP + 10: begin add_now = 1; add = ADD_STALLS; store = 1; to = WORD_STALLED; end
+        PROGRAM_ADD_UP + 11: begin store = 1; to = WORD_STALLS; last = 1; end
 
         // --- a frame of records is complete: the part of its header that was not known ---
         PROGRAM_CLOSE + 0: begin put = 1; put_what = PUT_KIND; read = 1; word = WORD_SEQUENCE; end
@@ -143,7 +149,9 @@ module frame_program (
             put = 1; put_what = PUT_STATE; read = 1; word_copied = 1; again = 1;
         end
         PROGRAM_COUNTERS + 2: begin put = 1; put_what = PUT_QUEUE; read = 1; word = WORD_SESSION; end
-        PROGRAM_COUNTERS + 3: begin put = 1; put_what = PUT_PHASE; last = 1; end
+        PROGRAM_COUNTERS + 3: begin put = 1; put_what = PUT_PHASE; read = 1; word = WORD_STALLED; end
+        PROGRAM_COUNTERS + 4: begin put = 1; put_what = PUT_STATE; read = 1; word = WORD_STALLS; end
+        PROGRAM_COUNTERS + 5: begin put = 1; put_what = PUT_STATE; last = 1; end
 
         PROGRAM_PATTERN + 0: begin read = 1; word = WORD_PATTERN; end
         PROGRAM_PATTERN + 1: begin put = 1; put_what = PUT_STATE; add_now = 1; add = ADD_PATTERN; end

@@ -23,6 +23,7 @@ module recorder (
     input  wire        hold,
     input  wire        open,       // a frame of records is open
     input  wire        can_open,
+    input  wire        stall,      // a request that has no frame waits
     input  wire        loss_pending, // the tick of the first loss is stored
     output wire        wants_open, // the next record needs a frame
     output wire        wants_close,
@@ -131,7 +132,7 @@ module recorder (
     wire slow = since_high && !c_settled;
     wire saturated = since_high && since_full;
     reg  absorb_self = 1'b0;
-    wire place = open ? accepted || (packer_ready && !careful) : !can_open;
+    wire place = open ? accepted || (packer_ready && !careful) : !can_open && !stall;
     assign append = active && c_wanted && open && place;
     wire lose = active && c_wanted && !open && place;
     assign c_take = (live && (!armed || !(c_wanted || c_lossy) || (c_wanted && place))) || loss_done;

@@ -27,7 +27,7 @@ module state_memory #(parameter [127:0] SERIAL = "0000000000000000") (
         for (i = 0; i < 256; i = i + 1)
             memory[i] = 64'd0;
         memory[WORD_TIMES] = {32'd250, 32'd20000};
-        memory[WORD_IDENTITY + 0] = {16'd0, 16'd960, 16'd8, 8'd1, 8'd1};
+        memory[WORD_IDENTITY + 0] = {16'd1, 16'd960, 16'd8, 8'd1, 8'd1};
         memory[WORD_IDENTITY + 1] = {32'd0, 32'h00010000};
         memory[WORD_IDENTITY + 3] = text("bustap-p");
         memory[WORD_IDENTITY + 4] = text({"6", 56'd0});

@@ -49,6 +49,7 @@ extern "C" void gateware_apply(struct gateware *gateware, struct gateware_pins *
     board.rxf_n = pins->rxf_n;
     board.d_in = pins->d_in;
     board.eval();
+    pins->bnr_n = board.bnr_n;
     pins->d_out = board.d_out;
     pins->d_driven = board.d_driven;
     pins->wr_n = board.wr_n;

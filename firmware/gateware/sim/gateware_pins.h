@@ -18,6 +18,7 @@ struct gateware_pins {
     uint8_t oscillator; /* the core's clock */
     uint8_t clkout, txe_n, rxf_n, d_in;
     /* out */
+    uint8_t bnr_n;
     uint8_t d_out, d_driven, wr_n, rd_n, oe_n, siwu_n, armed_n;
 };
 

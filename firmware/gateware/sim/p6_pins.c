@@ -22,12 +22,20 @@ static void put(struct gateware_pins *pins, uint64_t address, unsigned request)
 
 bool p6_pins_clock(struct p6_pins *p6, struct gateware_pins *pins, const struct bus_phase *phase)
 {
-    bool first = phase && p6->clocks + 1 >= P6_CLOCKS;
+    bool stalled = p6->stalled;
+    if (p6->sample > 0 && --p6->sample == 0) {
+        stalled = !pins->bnr_n;
+        p6->sample = stalled ? 2 : 0;
+    }
+    bool first = phase && p6->clocks + 1 >= P6_CLOCKS && !p6->stalled_before;
     bool second = p6->clocks == 0;
+    p6->stalled_before = p6->stalled;
+    p6->stalled = stalled;
     pins->ads_n = !first;
     p6->clocks = first ? 0 : p6->clocks < P6_CLOCKS ? p6->clocks + 1 : P6_CLOCKS;
     if (first) {
         p6->phase = *phase;
+        p6->sample = 2;
         put(pins, phase->address_a, phase->request_a);
     } else if (second) {
         put(pins, p6->phase.address_b, p6->phase.request_b);

@@ -10,15 +10,21 @@
 struct p6_pins {
     uint64_t random; /* state of what is on the pins between requests; not 0 */
     unsigned clocks; /* since the last ADS# */
+    unsigned sample; /* clocks to the next sample of BNR#; 0: none before the next ADS# */
+    bool stalled, stalled_before; /* by BNR#; that is known a clock later */
     struct bus_phase phase;
 };
 
 /* An idle bus. */
 void p6_pins_init(struct p6_pins *p6, struct gateware_pins *pins, uint64_t seed);
 
-/* After a rising edge of the bus's clock: the levels before the next. phase is a request whose
+/*
+ * After a rising edge of the bus's clock: the levels before the next. phase is a request whose
  * first clock that shall be, or NULL; returns whether it was taken, which needs P6_CLOCKS since the
- * last. */
+ * last, and a bus that BNR# does not stall. The board sees the bus through a translator with a
+ * register, and drives BNR# through one without: the third clock after ADS#, in which the agents
+ * sample BNR#, is the second on these pins.
+ */
 bool p6_pins_clock(struct p6_pins *p6, struct gateware_pins *pins, const struct bus_phase *phase);
 
 /* What the board makes of a phase on its pins: Aa[2:0] have none and become the offset of the first

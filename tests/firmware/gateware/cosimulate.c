@@ -5,9 +5,10 @@
  * With loss=1 the link is too slow: every record must be the request that its index says, and
  * records and losses must be all that the C code accepts. With missed=1 the core is too slow, too:
  * all requests are ones that the filter keeps, since what the bus's side drops counts as kept.
+ * With stall=1 the bus is stalled instead, and nothing may be lost on any link.
  *
  * usage: cosimulate seed=N [requests=N] [gap=CLOCKS] [packed=1] [filter=1] [loss=1] [missed=1]
- * [bus=HZ] [core=HZ] [link=HZ] [pause=PERCENT] [vcd=FILE]
+ * [stall=1] [bus=HZ] [core=HZ] [link=HZ] [pause=PERCENT] [vcd=FILE]
  */
 #include "firmware/board_state.h"
 #include "firmware/gateware/sim/gateware_board.h"
@@ -26,7 +27,7 @@
 #define FRAMES   8u
 
 struct options {
-    uint64_t seed, requests, gap, packed, filter, loss, missed, bus, core, link, pause;
+    uint64_t seed, requests, gap, packed, filter, loss, missed, stall, bus, core, link, pause;
     const char *vcd;
 };
 
@@ -222,6 +223,19 @@ static bool twin_ended(void *context)
     return false;
 }
 
+/* Its link is fast enough: it need not stall. */
+static void twin_stall(void *context, enum bus_stall stall)
+{
+    (void)context;
+    (void)stall;
+}
+
+static struct bus_stalls twin_stalls(void *context)
+{
+    (void)context;
+    return (struct bus_stalls){0};
+}
+
 static size_t twin_send(void *context, const uint8_t *bytes, size_t size)
 {
     append(&((struct twin *)context)->test->twin, bytes, size);
@@ -254,6 +268,8 @@ static void run_twin(struct test *test, const struct wire_identity *identity)
                                   .now = twin_now,
                                   .microseconds = twin_microseconds,
                                   .ended = twin_ended,
+                                  .stall = twin_stall,
+                                  .stalls = twin_stalls,
                                   .context = twin};
     const struct board_link link = {.send = twin_send, .receive = twin_receive, .context = twin};
     twin->test = test;
@@ -311,18 +327,29 @@ static void set_ticks(struct test *test)
         test->phases[i].tick -= base;
 }
 
-/* Copies the gateware's time and queue into the twin's frame. */
-static void adopt(uint8_t *twin, const uint8_t *gateware, const struct wire_frame *frame)
+static bool has_counters(const struct wire_frame *frame)
+{
+    if (frame->kind == WIRE_HEARTBEAT || frame->kind == WIRE_END)
+        return true;
+    return frame->kind == WIRE_REPLY && frame->payload[4] == WIRE_STATUS &&
+           frame->payload_bytes > WIRE_REPLY_HEADER;
+}
+
+/* Copies the gateware's time and queue into the twin's frame, and how long it stalled the bus. */
+static void adopt(uint8_t *twin, const uint8_t *gateware, const struct wire_frame *frame,
+                  bool stall)
 {
     size_t counters = frame->kind == WIRE_REPLY ? WIRE_REPLY_HEADER : 0;
     uint8_t *payload = twin + WIRE_FRAME_HEADER + counters;
     const uint8_t *other = gateware + WIRE_FRAME_HEADER + counters;
     memcpy(twin + 16, gateware + 16, 8);
-    if (frame->payload_bytes == counters + WIRE_COUNTERS_BYTES_LEAST) {
+    if (has_counters(frame)) {
         if (bytes_get32(other + 64) > FRAMES || bytes_get32(other + 68) > FRAMES)
             fail("the queue holds more frames than it can");
         memcpy(payload, other, 8);
         memcpy(payload + 64, other + 64, 8);
+        if (stall)
+            memcpy(payload + 80, other + 80, 16);
     }
     bytes_put32(twin + 60, crc32c(0, twin, 60));
     bytes_put32(twin + WIRE_FRAME_HEADER + frame->payload_bytes,
@@ -344,11 +371,11 @@ static void show(const struct bytes *twin, const struct bytes *gateware, size_t 
 static void compare(struct test *test)
 {
     size_t at = 0, frames = 0;
-    uint64_t tick = 0;
+    uint64_t tick = 0, stalled = 0;
     while (at < test->twin.size) {
         struct wire_frame twin = frame_at(&test->twin, at), frame = frame_at(&test->gateware, at);
         if (!is_records(&twin) && frame_size(&twin) == frame_size(&frame))
-            adopt(test->twin.data + at, test->gateware.data + at, &twin);
+            adopt(test->twin.data + at, test->gateware.data + at, &twin, test->options.stall);
         if (memcmp(test->twin.data + at, test->gateware.data + at, frame_size(&twin)) != 0) {
             show(&test->twin, &test->gateware, at, frame_size(&twin));
             printf("cosimulate: frame %zu, of kind %u, is not that of the C code\n", frames,
@@ -358,11 +385,14 @@ static void compare(struct test *test)
         if (frame.session && frame.first_tick < tick)
             fail("time goes backwards");
         tick = frame.session ? frame.first_tick : 0;
+        stalled += frame.kind == WIRE_END ? bytes_get64(frame.payload + 80) : 0;
         at += frame_size(&twin);
         frames++;
     }
     if (at != test->gateware.size)
         fail("the gateware sent more than the C code");
+    if (test->options.stall && stalled == 0)
+        fail("the bus was never stalled: the test does not test");
     printf("%zu frames, %zu bytes, equal\n", frames, at);
 }
 
@@ -456,8 +486,8 @@ static bool set(struct options *options, const char *argument)
     } names[] = {
         {"seed", &options->seed},     {"requests", &options->requests}, {"gap", &options->gap},
         {"packed", &options->packed}, {"filter", &options->filter},     {"loss", &options->loss},
-        {"missed", &options->missed}, {"bus", &options->bus},           {"core", &options->core},
-        {"link", &options->link},     {"pause", &options->pause}};
+        {"missed", &options->missed}, {"stall", &options->stall},       {"bus", &options->bus},
+        {"core", &options->core},     {"link", &options->link},         {"pause", &options->pause}};
     const char *value = strchr(argument, '=');
     if (value && strncmp(argument, "vcd=", 4) == 0) {
         options->vcd = value + 1;
@@ -494,8 +524,10 @@ int main(int count, char **arguments)
     test.board = gateware_board_new(&settings);
     if (!test.phases || !test.board)
         fail("no memory");
-    test.configuration = (struct wire_configuration){
-        .filter = filter_all(), .packing = options->packed ? WIRE_DELTA : WIRE_PLAIN};
+    test.configuration =
+        (struct wire_configuration){.filter = filter_all(),
+                                    .packing = options->packed ? WIRE_DELTA : WIRE_PLAIN,
+                                    .stall = options->stall};
     if (options->filter)
         choose_filter(&test);
     struct ft245_chip *chip = gateware_board_chip(test.board);

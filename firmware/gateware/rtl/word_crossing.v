@@ -1,15 +1,15 @@
-// Single bytes from the link's clock to the core's, about one in eight clocks: commands are short.
-module byte_crossing (
+// Words from one clock to another, about one in eight clocks: bytes of commands, counts of stalls.
+module word_crossing #(parameter WIDTH = 8) (
     input  wire       write_clock,
     input  wire       write,       // only while `ready`
-    input  wire [7:0] in,
+    input  wire [WIDTH-1:0] in,
     output wire       ready,
     input  wire       read_clock,
     output reg        valid,
-    output reg  [7:0] out,
+    output reg  [WIDTH-1:0] out,
     input  wire       take         // only while `valid`
 );
-    reg [7:0] held;
+    reg [WIDTH-1:0] held;
     reg       put = 1'b0, taken = 1'b0; // they differ while a byte is there
     wire      put_seen, taken_seen;
     always @(posedge write_clock)

@@ -100,9 +100,8 @@ static void test_versions(void)
     CU_ASSERT(record_encoder_memory(RECORD_ENGINE_COLUMNS, 1, 1u << 20) > 18u << 20);
 }
 
-static const struct test_case cases[] = {
-    {"records of every engine come back", test_engines},
-    {"levels, with and without an encoder", test_levels},
-    {"versions", test_versions},
-    {NULL, NULL}};
+static const struct test_case cases[] = {{"records of every engine come back", test_engines},
+                                         {"levels, with and without an encoder", test_levels},
+                                         {"versions", test_versions},
+                                         {NULL, NULL}};
 TEST_SUITE(record_codec, cases)

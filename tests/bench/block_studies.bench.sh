@@ -28,7 +28,7 @@ compare() {
             name, blocks, records, records / blocks, other, other / blocks }'
 }
 
-# capture NAME COMMAND...: by both engines, then the study
+# capture NAME COMMAND...: by both engines, then both studies
 capture() {
     local engine
     for engine in programs blocks; do
@@ -37,6 +37,7 @@ capture() {
     printf '  %s, %.0f M records\n' "$1" \
         "$(bustap info --json "$1"-blocks_* | sed -n '0,/"records"/s/.*"records": \([0-9]*\).*/\1e-6/p')"
     compare "$1" --time=0ticks.. dcfg build -o -
+    compare "$1" --count=1000G cache --l1 32K,line=64,ways=8,split --l2 1M,line=64,ways=16
 }
 
 instructions=${1:-40M}

@@ -23,6 +23,17 @@ facts() {
     done
 }
 
+# same_caches NAME OPTION...: the caches of both engines' captures
+same_caches() {
+    local name=$1 engine
+    shift
+    for engine in programs blocks; do
+        bustap cache --concatenate --json "$@" $engine*.by[ub]* >$engine-caches 2>/dev/null || [ $? -eq 1 ]
+    done
+    grep -q '"misses"' blocks-caches || fail "$name: no caches"
+    cmp programs-caches blocks-caches || fail "$name: caches differ: $*"
+}
+
 # both NAME OPTION... -- COMMAND...: captures twice; the streams are the same, bit for bit
 both() {
     local name=$1 engine
@@ -41,12 +52,20 @@ both() {
         [ ! -e graph.json ] || cat graph.json >>$engine-graph
     done
     cmp programs-graph blocks-graph || fail "$name: graphs differ"
+    same_caches "$name" -j 1 --l1 4K,line=64,ways=4,split --l2 64K,line=64,ways=8
+    same_caches "$name" -j 1 --l1 2K,line=32,ways=2
 }
 
 head -c 3000 "$TOP/README.md" >input
 both "a program" -- gzip -9 -c input
 [ $((50 * $(stat -c %s blocks*.byb))) -lt "$(bustap convert -q --to byu -o - blocks*.byb | wc -c)" ] ||
     fail "$(ls -l blocks*.byb)"
+for options in "--warm 5000" "--interval 30K" "--by instruction" "--tlb default" "--classify" "--skip 1000 --count 50000" \
+    "--filter type=FETCH" "--time 1000ticks.." "--coherence moesi" "--optimum" "--no-optimum" "--attr honour" "--l2 64K,inclusive"; do
+    # shellcheck disable=SC2086 # options are several words
+    same_caches "a program" -j 1 --l1 4K,line=64,ways=4,split $options
+done
+same_caches "a program" -j 2 --l1 4K,line=64,ways=4,split
 ! zcat blocks*.byb >/dev/null 2>messages || fail "zcat reads it"
 both "repetitions" --rep -- gzip -c input
 both "fetches" --only-fetch -- gzip -c input

@@ -220,8 +220,18 @@ struct study {
     int (*clock)(void *context, uint64_t clock_hz, struct bt_error *error);
     struct tlb *tlb;                 /* gets the records, too; or NULL */
     struct attribution *attribution; /* of the simulation's misses; or NULL */
+    struct simulation *by_blocks;    /* takes executions (the same as context); or NULL */
     uint64_t clock_hz;               /* of the first trace; 0: unknown */
 };
+
+/* Puts a batch, or the executions in its place. */
+static int put_batch(const struct study *study, const struct record_input *input,
+                     const struct batch *batch, struct bt_error *error)
+{
+    const struct block_executions *executions = record_input_executions(input);
+    return executions ? simulation_put_executions(study->by_blocks, batch, executions, error)
+                      : sink_put(study->sink, batch, error);
+}
 
 static int put_all(struct study *study, struct record_input *input, struct bt_error *error)
 {
@@ -238,7 +248,7 @@ static int put_all(struct study *study, struct record_input *input, struct bt_er
             if (result < 0)
                 return result;
         }
-        result = sink_put(study->sink, batch, error);
+        result = put_batch(study, input, batch, error);
         if (result == 0 && study->tlb)
             result = sink_put(tlb_sink(study->tlb), batch, error);
         if (result < 0)
@@ -255,6 +265,7 @@ static int read_records(const struct cache_request *request, const struct invoca
     struct record_input_settings settings = request->input;
     struct record_input *input;
     settings.silent = silent;
+    settings.by_blocks = study->by_blocks != NULL;
     settings.gap_note = "caches keep their lines across them";
     int result = record_input_open(&input, call->count, call->arguments, &settings, error);
     if (result < 0)
@@ -402,6 +413,8 @@ static int simulate(const struct cache_request *request, const struct invocation
                           .clock = simulation_takes_clock,
                           .attribution = attribution,
                           .tlb = tlb};
+    if (!tlb && simulation_takes_executions(simulation))
+        study.by_blocks = simulation;
     if (simulation_takes_part(simulation))
         result = status = read_records(request, call, &study, !first, error);
     if (result >= 0)

@@ -214,6 +214,19 @@ void hierarchy_free(struct hierarchy *hierarchy);
 int hierarchy_put(struct hierarchy *hierarchy, const struct record *records, size_t count,
                   struct bt_error *error);
 
+/*
+ * Executions of blocks, in place of their records: only where hierarchy_takes_executions(), with
+ * the same counters. NULL and *error without memory; 0 or BT_MEMORY. The hierarchy must outlive
+ * them.
+ */
+struct block_executions;
+struct hierarchy_blocks;
+bool hierarchy_takes_executions(const struct hierarchy *hierarchy);
+struct hierarchy_blocks *hierarchy_blocks_new(struct hierarchy *hierarchy, struct bt_error *error);
+void hierarchy_blocks_free(struct hierarchy_blocks *blocks);
+int hierarchy_put_executions(struct hierarchy_blocks *blocks,
+                             const struct block_executions *executions, struct bt_error *error);
+
 /* Sets all counters to zero, those of lines included. The caches keep their lines, and the
  * classification of misses its history. */
 void hierarchy_reset_counters(struct hierarchy *hierarchy);

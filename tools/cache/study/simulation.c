@@ -18,6 +18,7 @@ struct simulation {
     struct phases phases;
     struct intervals intervals;
     struct attribution *attribution; /* the caller's; NULL: none */
+    struct hierarchy_blocks *blocks; /* NULL: no executions yet */
     uint64_t lost;
 };
 
@@ -140,6 +141,27 @@ struct sink *simulation_sink(struct simulation *simulation)
     return &simulation->sink;
 }
 
+bool simulation_takes_executions(const struct simulation *simulation)
+{
+    return simulation->part_count == 1 && !simulation->is_divided && !simulation->attribution &&
+           simulation->phases.warm.unit == EXTENT_NONE &&
+           simulation->phases.interval.unit == EXTENT_NONE &&
+           hierarchy_takes_executions(simulation->parts[0]);
+}
+
+int simulation_put_executions(struct simulation *simulation, const struct batch *batch,
+                              const struct block_executions *executions, struct bt_error *error)
+{
+    uint64_t tick = batch->first_tick;
+    if (!simulation->blocks)
+        simulation->blocks = hierarchy_blocks_new(simulation->parts[0], error);
+    if (!simulation->blocks)
+        return BT_MEMORY;
+    simulation->lost += loss_total(&batch->lost);
+    phases_take(&simulation->phases, batch, 0, &tick); /* all: there is one phase */
+    return hierarchy_put_executions(simulation->blocks, executions, error);
+}
+
 void simulation_divide(struct simulation *simulation, const struct phases *phases)
 {
     simulation->phases = *phases;
@@ -201,6 +223,7 @@ void simulation_free(struct simulation *simulation)
     if (!simulation)
         return;
     partition_free(simulation->partition);
+    hierarchy_blocks_free(simulation->blocks);
     for (unsigned part = 0; part < simulation->part_count; part++)
         hierarchy_free(simulation->parts[part]);
     intervals_clear(&simulation->intervals);

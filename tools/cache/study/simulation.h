@@ -41,6 +41,15 @@ bool simulation_takes_part(const struct simulation *simulation);
 /* The sink for the records. The simulation owns it; it is not closed. */
 struct sink *simulation_sink(struct simulation *simulation);
 
+/* Whether the simulation takes executions in place of records; after simulation_divide and
+ * simulation_attribute. */
+struct block_executions;
+bool simulation_takes_executions(const struct simulation *simulation);
+
+/* Simulates a batch whose records the executions have. 0 or BT_MEMORY. */
+int simulation_put_executions(struct simulation *simulation, const struct batch *batch,
+                              const struct block_executions *executions, struct bt_error *error);
+
 /* Ends the simulation and collects this process's results. 0 or BT_MEMORY. */
 int simulation_end(struct simulation *simulation, struct cache_results *results,
                    struct bt_error *error);

@@ -1,8 +1,8 @@
 /* Graphs of executions are those of their records: random programs, threads, repetitions, records
  * that belong to no block, holes, several files. */
-#include "formats/blocks/block_encoder.h"
 #include "formats/dcfg/dcfg_writer.h"
 #include "tests/suites.h"
+#include "tests/support/block_coder.h"
 #include "tests/support/program_records.h"
 #include "tests/support/random.h"
 #include "tools/dcfg/graph/build.h"
@@ -13,47 +13,9 @@
 #define RECORDS_MAX 30000u
 #define MEMORY      (64u << 20)
 
-/* Codes records, and decodes them to executions. */
-struct coder {
-    struct block_encoder *encoder;
-    struct block_decoder *decoder;
-    struct block_executions executions;
-    uint8_t *bytes;
-    size_t capacity;
-};
-
-static struct coder coder_new(void)
-{
-    struct coder coder = {.encoder = block_encoder_new(NULL),
-                          .decoder = block_decoder_new(NULL),
-                          .capacity = block_encoder_bound(RECORDS_MAX)};
-    coder.bytes = malloc(coder.capacity);
-    CU_ASSERT_FATAL(coder.encoder && coder.decoder && coder.bytes);
-    return coder;
-}
-
-static void coder_free(struct coder *coder)
-{
-    block_encoder_free(coder->encoder);
-    block_decoder_free(coder->decoder);
-    block_executions_free(&coder->executions);
-    free(coder->bytes);
-}
-
-static void take_apart(struct coder *coder, const struct batch *batch)
-{
-    size_t size;
-    uint32_t made, check;
-    CU_ASSERT_FATAL(block_encoder_records(coder->encoder, batch->records, batch->count,
-                                          coder->bytes, coder->capacity, &size, &made, NULL) == 0);
-    CU_ASSERT_FATAL(block_executions_get(&coder->executions, coder->decoder, coder->bytes, size,
-                                         batch->count, &check, NULL) == 0);
-    CU_ASSERT(check == made);
-}
-
 /* Puts the records of a capture in members of random size, with holes; with a coder by blocks. */
 static void put_all(struct build *build, const struct record *records, size_t count, uint64_t seed,
-                    struct coder *coder)
+                    struct block_coder *coder)
 {
     uint64_t random = random_seed(seed);
     struct record *copy = malloc(count * sizeof *copy);
@@ -75,10 +37,11 @@ static void put_all(struct build *build, const struct record *records, size_t co
         index += batch.lost.count[LOSS_QUEUE] + random_one_in(&random, 9);
         batch.first_index = index;
         index += some;
-        if (coder)
-            take_apart(coder, &batch);
-        CU_ASSERT((coder ? build_put_executions(build, &batch, &coder->executions, NULL)
-                         : build_put(build, &batch, NULL)) == 0);
+        const struct block_executions *executions =
+            coder ? block_coder_put(coder, batch.records, some) : NULL;
+        CU_ASSERT_FATAL(!coder || executions);
+        CU_ASSERT((executions ? build_put_executions(build, &batch, executions, NULL)
+                              : build_put(build, &batch, NULL)) == 0);
     }
     free(copy);
 }
@@ -111,8 +74,9 @@ static void test_same_as_records(void)
 {
     static struct record records[RECORDS_MAX];
     static const enum fetch_kind kinds[] = {FETCH_INSTR, FETCH_AUTO};
-    struct coder coder = coder_new();
+    struct block_coder coder;
     uint64_t random = random_seed(19);
+    CU_ASSERT_FATAL(block_coder_make(&coder, RECORDS_MAX));
     for (unsigned i = 0; i < 200; i++) {
         const size_t count = 1 + (size_t)random_below(&random, i % 8 ? 3000 : RECORDS_MAX);
         const struct build_settings settings = {.fetch = kinds[i % 2], .memory_max = MEMORY};
@@ -133,7 +97,7 @@ static void test_same_as_records(void)
         text_writer_free(texts[0]);
         text_writer_free(texts[1]);
     }
-    coder_free(&coder);
+    block_coder_clear(&coder);
 }
 
 static const struct test_case cases[] = {{"the same as records", test_same_as_records},

@@ -101,8 +101,8 @@ enum p6_result p6_decode(const struct bus_phase *phase, struct record *record)
 
 unsigned p6_first_byte(const struct bus_phase *phase)
 {
-    unsigned enables = phase->address_b >> 8 & 0xffu;
-    unsigned starts = enables & ~(enables << 1 | enables >> 7);
+    unsigned byte_enables = phase->address_b >> 8 & 0xffu;
+    unsigned starts = byte_enables & ~(byte_enables << 1 | byte_enables >> 7);
     unsigned offset = 0;
     if ((phase->request_b & 3u) != LEN_PART || starts == 0 ||
         rows[phase->request_a & 31u][LEN_PART].rule == RULE_DEFERRED)

@@ -109,7 +109,7 @@ bustap verify many*.byb >/dev/null || fail "processes: verify"
 
 # an archive does not make them larger
 bustap exec -q --engine blocks -o small -- gzip -c input >/dev/null
-before=$(cksum <small_*.byb)
+before=$(stat -c %s small_*.byb)
 bustap pack --in-place --level 5 small_*.byb 2>said
-grep -q 'stays' said || fail "packed: $(cat said)"
-[ "$(cksum <small_*.byb)" = "$before" ] || fail "not the same file"
+[ "$(stat -c %s small_*.byb)" -le "$before" ] || fail "packed: $(cat said)"
+bustap verify small_*.byb >/dev/null || fail "packed: verify"

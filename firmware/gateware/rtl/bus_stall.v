@@ -19,16 +19,20 @@ module bus_stall (
 
     reg [15:0] clocks = 16'd0;
     reg [2:0]  begun = 3'd0;
+    reg        some = 1'b0;       // they are not both 0
+    reg        clocks_end = 1'b0; // a clock late, so that it is a register
     wire       begins = wanted && ads && !stalling;
-    assign write = ready && (clocks != 0 || begun != 0);
+    assign write = ready && some;
     assign counts = {begun, clocks};
     always @(posedge clock) begin
         wanted <= enable && (half || (wanted && !low));
         odd <= !ads && !odd;
         stalling <= wanted && (ads || stalling);
+        some <= stalling || begins || (some && !write);
+        clocks_end <= !write && &clocks[15:4];
         if (write)
             clocks <= {15'd0, stalling};
-        else if (stalling && clocks != 16'hffff)
+        else if (stalling && !clocks_end)
             clocks <= clocks + 16'd1;
         if (write)
             begun <= {2'd0, begins};

@@ -2,8 +2,11 @@
 # the tests compare with the C code.
 
 GATEWARE       := firmware/gateware
-GATEWARE_BUILD := build/gateware
-GATEWARE_RTL   := $(sort $(wildcard $(GATEWARE)/rtl/*.v $(GATEWARE)/rtl/*.vh))
+GATEWARE_BUILD ?= build/gateware
+# tests/firmware/gateware/plant_faults sets the next three.
+GATEWARE_SOURCES ?= $(GATEWARE)/rtl
+VERILATOR_FLAGS  ?= -O3 -Wall -Wno-UNUSED -Wno-UNUSEDPARAM -CFLAGS -O2
+GATEWARE_RTL   := $(sort $(wildcard $(GATEWARE_SOURCES)/*.v $(GATEWARE_SOURCES)/*.vh))
 GATEWARE_TOP   := bustap_hx8k
 VERILATED      := $(GATEWARE_BUILD)/verilated
 VERILATOR_ROOT  = $(shell verilator --getenv VERILATOR_ROOT)
@@ -28,9 +31,9 @@ gateware-run: $(GATEWARE_BUILD)/bustap-hx8k.bin $(GATEWARE_BUILD)/icetime.txt
 $(GATEWARE_BUILD)/netlist.json: $(GATEWARE_RTL)
 	@mkdir -p $(@D)
 	@echo '  LINT   $(GATEWARE_TOP)'
-	@verilator --lint-only -Wall -Wno-UNUSED --language 1364-2005 -I$(GATEWARE)/rtl --top-module $(GATEWARE_TOP) $(filter %.v,$^)
+	@verilator --lint-only -Wall -Wno-UNUSED --language 1364-2005 -I$(GATEWARE_SOURCES) --top-module $(GATEWARE_TOP) $(filter %.v,$^)
 	@echo '  YOSYS  $(GATEWARE_TOP)'
-	@yosys -q -l $(@D)/yosys.log -p 'read_verilog -DICE40 -I$(GATEWARE)/rtl $(filter %.v,$^)' \
+	@yosys -q -l $(@D)/yosys.log -p 'read_verilog -DICE40 -I$(GATEWARE_SOURCES) $(filter %.v,$^)' \
 	    -p 'synth_ice40 -abc9 -device hx -top $(GATEWARE_TOP) -json $@' >/dev/null 2>&1 || \
 	    { tail -n 20 $(@D)/yosys.log; rm -f $@; exit 1; }
 
@@ -57,11 +60,18 @@ gateware-sim:
 
 gateware-sim-run: $(GATEWARE_BUILD)/cosimulate $(GATEWARE_BUILD)/bustap-gateware
 
+.PHONY: check-gateware check-gateware-run
+check-gateware:
+	@.ci/packages build check gateware
+	@$(MAKE) --no-print-directory check-gateware-run
+check-gateware-run: tests gateware-sim-run
+	@BUILD=$(BUILD) tests/firmware/gateware/check
+
 $(VERILATED)/V$(GATEWARE_TOP)__ALL.a: $(GATEWARE_RTL)
 	@mkdir -p $(VERILATED)
 	@echo '  VERILATE $(GATEWARE_TOP)'
-	@verilator -O3 --cc --trace --Mdir $(VERILATED) -Wall -Wno-UNUSED -Wno-UNUSEDPARAM --language 1364-2005 \
-	    -I$(GATEWARE)/rtl --top-module $(GATEWARE_TOP) $(filter %.v,$^) -CFLAGS -O2
+	@verilator $(VERILATOR_FLAGS) --cc --trace --Mdir $(VERILATED) --language 1364-2005 \
+	    -I$(GATEWARE_SOURCES) --top-module $(GATEWARE_TOP) $(filter %.v,$^)
 	@$(MAKE) -s -C $(VERILATED) -f V$(GATEWARE_TOP).mk >$(VERILATED)/log 2>&1 || { cat $(VERILATED)/log; exit 1; }
 
 $(VERILATED)/runtime.o: $(GATEWARE)/sim/gateware_pins.cpp $(VERILATED)/V$(GATEWARE_TOP)__ALL.a

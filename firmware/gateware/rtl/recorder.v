@@ -123,10 +123,13 @@ module recorder (
 
     // After the first loss, the tick stays until both of its copies are stored.
     wire live = c_valid && !hold && !(lost_now && !loss_pending);
-    wire active = live && armed;
     // If the time may saturate or the frame is nearly full, the decision takes a clock more.
     reg  after_time = 1'b0; // its clocks may be many: `since_high` is a clock late
     reg  accepted = 1'b0;   // after such a clock
+    // What sets a flag of the next frame waits until a full frame is closed.
+    reg  near_open = 1'b0, roomy = 1'b0;
+    wire flag_waits = near_open && (c_above || c_undecoded) && !roomy;
+    wire active = live && armed && !flag_waits;
     wire careful = since_high || packer_near_full || after_time;
     // A time that may be saturated is added first: such a record begins a frame.
     wire slow = since_high && !c_settled;
@@ -135,8 +138,10 @@ module recorder (
     wire place = open ? accepted || (packer_ready && !careful) : !can_open && !stall;
     assign append = active && c_wanted && open && place;
     wire lose = active && c_wanted && !open && place;
-    assign c_take = (live && (!armed || !(c_wanted || c_lossy) || (c_wanted && place))) || loss_done;
+    assign c_take = (live && (!armed || !(c_wanted || c_lossy || flag_waits) || (c_wanted && place))) || loss_done;
     always @(posedge clock) begin
+        near_open <= open && packer_near_full;
+        roomy <= c_valid && !c_take && !packer_busy && !packer_full;
         accepted <= c_valid && !c_take && open && !slow && !after_time && !packer_busy && !packer_full
                  && !(saturated && !frame_empty);
         absorb_self <= active && c_wanted && open && since_high && c_fresh && !c_take && !absorb_self;

@@ -155,10 +155,20 @@ static void give(struct test *test, size_t *sent)
     run(test, QUIET_NS, sent);
 }
 
+/* Runs until no more bytes come. */
+static void settle(struct test *test, size_t *sent)
+{
+    size_t size;
+    do {
+        size = test->gateware.size;
+        run(test, QUIET_NS, sent);
+    } while (test->gateware.size != size);
+}
+
 static void run_gateware(struct test *test)
 {
     uint8_t body[WIRE_CONFIGURATION_BYTES], session[4];
-    size_t sent = 0, size = 0;
+    size_t sent = 0;
     bytes_put32(session, SESSION);
     put_command(test, WIRE_IDENTIFY, NULL, 0);
     wire_configuration_put(body, &test->configuration);
@@ -171,16 +181,13 @@ static void run_gateware(struct test *test)
     give(test, &sent);
     while (sent < test->options.requests)
         run(test, STEP_NS, &sent);
-    run(test, QUIET_NS, &sent);
+    settle(test, &sent);
     test->before_stop = test->commands.size;
     put_command(test, WIRE_STOP, NULL, 0);
     give(test, &sent);
     put_command(test, WIRE_STATUS, NULL, 0);
     give(test, &sent);
-    do {
-        size = test->gateware.size;
-        run(test, QUIET_NS, &sent);
-    } while (test->gateware.size != size);
+    settle(test, &sent);
 }
 
 /* --- the C code ------------------------------------------------------------------------------ */

@@ -71,6 +71,15 @@ static uint32_t below(struct test *test, uint32_t limit)
     return virtual_random_below(&test->random, limit);
 }
 
+/* Most are near a request: only then do the low bits of a bound matter. */
+static uint32_t choose_bound(struct test *test)
+{
+    if (test->options.requests == 0 || below(test, 4) == 0)
+        return (uint32_t)virtual_random(&test->random);
+    const struct bus_phase *phase = &test->phases[below(test, 8) % test->options.requests];
+    return (uint32_t)phase->address_a + below(test, 512) - 256;
+}
+
 static void choose_filter(struct test *test)
 {
     struct filter *filter = &test->configuration.filter;
@@ -79,16 +88,17 @@ static void choose_filter(struct test *test)
     filter->range_count = (uint8_t)below(test, FILTER_RANGES + 1);
     filter->outside = below(test, 2);
     for (unsigned i = 0; i < filter->range_count; i++) {
-        uint32_t a = (uint32_t)virtual_random(&test->random);
+        uint32_t a = choose_bound(test);
         uint32_t b = below(test, 4)
                          ? a + ((uint32_t)virtual_random(&test->random) >> below(test, 32))
-                         : (uint32_t)virtual_random(&test->random);
+                         : choose_bound(test);
         filter->ranges[i].low = a < b ? a : b;
         filter->ranges[i].high = a < b ? b : a;
     }
 }
 
-/* Any encoding of a request; half of them near the one before, as on a real bus. */
+/* Any encoding of a request; half of them near the one before, as on a real bus, or near the first
+ * ones. */
 static void choose_phases(struct test *test)
 {
     uint64_t tick = 10;
@@ -113,6 +123,8 @@ static void choose_phases(struct test *test)
         else if (i > 0 && random >> 13 & 1u) {
             *phase = phase[-1];
             phase->tick = tick;
+            if (random >> 32 & 1u)
+                phase->address_a = test->phases[i > 8 ? random >> 33 & 7u : 0].address_a;
             phase->address_a =
                 (phase->address_a + (random >> 20 & 4095u) - 2048) & UINT64_C(0xffffffff8);
         }
@@ -535,11 +547,11 @@ int main(int count, char **arguments)
         (struct wire_configuration){.filter = filter_all(),
                                     .packing = options->packed ? WIRE_DELTA : WIRE_PLAIN,
                                     .stall = options->stall};
-    if (options->filter)
-        choose_filter(&test);
     struct ft245_chip *chip = gateware_board_chip(test.board);
     chip->write_share = chip->read_share = (uint32_t)(UINT32_MAX / 100 * (100 - options->pause));
     choose_phases(&test);
+    if (options->filter)
+        choose_filter(&test);
     run_gateware(&test);
 
     struct wire_identity identity;

@@ -84,7 +84,7 @@ $(VERILATED)/runtime.o: $(GATEWARE)/sim/gateware_pins.cpp $(VERILATED)/V$(GATEWA
 	@ld -r -o $@ $(VERILATED)/verilated.o $(VERILATED)/verilated_vcd_c.o $(VERILATED)/verilated_threads.o \
 	    $(VERILATED)/gateware_pins.o
 
-$(GATEWARE_BUILD)/cosimulate: $(GATEWARE_BUILD)/tests/firmware/gateware/cosimulate.o $(GATEWARE_TESTS) \
+$(GATEWARE_BUILD)/cosimulate: $(patsubst %.c,$(GATEWARE_BUILD)/%.o,$(wildcard tests/firmware/gateware/*.c)) $(GATEWARE_TESTS) \
     $(VERILATED)/runtime.o $(VERILATED)/V$(GATEWARE_TOP)__ALL.a
 	@echo '  LINK   $@'
 	@g++ -o $@ $^ -lpthread

@@ -118,8 +118,9 @@ module command_reader (
     wire store_value = phase == STORE;
     reg [7:0] value_word; // where `argument` goes
     reg       value_high;
-    assign byte_take = byte_valid && store_granted && !store_value;
-    assign store = store_value || (byte_valid && received < 8'd200);
+    wire takes = byte_valid && received < 8'd200; // a whole command fits; more waits at the link
+    assign byte_take = takes && store_granted && !store_value;
+    assign store = store_value || takes;
     assign store_word = store_value ? value_word : WORD_RECEIVED + {3'd0, tail[7:3]};
     assign store_bytes = !store_value ? 8'd1 << tail[2:0] : value_high ? 8'hf0 : 8'h0f;
     assign store_in = store_value ? {argument, argument} : {8{byte_in}};

@@ -1,7 +1,7 @@
 // The programs of frame_maker, a step a clock. Each moves words from state_memory and registers into
 // the queue's slot, in the order of doc/wire-protocol.md, and adds to counters.
 //
-//   read, word  the word of state_memory is there in the next step
+//   read, word  the word of state_memory is there in the next step, and only then
 //   add         `sum` is that word plus this, in the next step
 //   store, to   writes to a word of state_memory
 //   put         writes 64 bits to the slot's next word
@@ -81,7 +81,7 @@ module frame_program (
         // --- a frame of records begins: ticks, first index and the losses before it ---
         PROGRAM_OPEN + 0: begin absorb = 1; read = 1; word = WORD_ACCEPTED; end
         PROGRAM_OPEN + 1: begin
-            put = 1; put_what = PUT_TICK; add_now = 1; add = ADD_ZERO;
+            put = 1; put_what = PUT_TICK; add_now = 1; add = ADD_ZERO; read = 1; word = WORD_ACCEPTED;
         end
         PROGRAM_OPEN + 2: begin
             put = 1; put_what = PUT_STATE; store = 1; to = WORD_POSITION; read = 1; word = WORD_PENDING;
@@ -116,10 +116,11 @@ module frame_program (
         // --- the header of a frame without records ---
         PROGRAM_HEADER + 0: begin put = 1; put_what = PUT_KIND; read = 1; word = WORD_SEQUENCE; end
         PROGRAM_HEADER + 1: begin
-            put = 1; put_what = PUT_SESSION; add_now = 1; add = ADD_SEQUENCE; read = 1; word_index = 1;
+            put = 1; put_what = PUT_SESSION; add_now = 1; add = ADD_SEQUENCE;
         end
         PROGRAM_HEADER + 2: begin
             put = 1; put_what = PUT_TICK; condition = IF_NUMBERED; store = 1; to = WORD_SEQUENCE;
+            read = 1; word_index = 1;
         end
         PROGRAM_HEADER + 3: begin
             put = 1; put_what = PUT_STATE; condition = IF_NUMBERED; read = 1; word = WORD_PENDING;

@@ -1,0 +1,77 @@
+#include "tests/firmware/gateware/cosimulation.h"
+
+#include "firmware/virtual/random.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Noreturn void fail(const char *what)
+{
+    printf("cosimulate: %s\n", what);
+    exit(1);
+}
+
+void append(struct bytes *bytes, const uint8_t *data, size_t size)
+{
+    if (bytes->size + size > bytes->capacity) {
+        bytes->capacity = 2 * (bytes->size + size);
+        bytes->data = realloc(bytes->data, bytes->capacity);
+        if (!bytes->data)
+            fail("no memory");
+    }
+    memcpy(bytes->data + bytes->size, data, size);
+    bytes->size += size;
+}
+
+uint32_t below(struct test *test, uint32_t limit)
+{
+    return virtual_random_below(&test->random, limit);
+}
+
+void put_command(struct test *test, uint8_t code, const uint8_t *body, uint16_t size)
+{
+    uint8_t bytes[WIRE_COMMAND_MAX];
+    const struct wire_command command = {.version = WIRE_VERSION,
+                                         .code = code,
+                                         .tag = 0x1000u + code,
+                                         .body = body,
+                                         .body_bytes = size};
+    append(&test->commands, bytes, wire_command_put(bytes, &command));
+}
+
+void run(struct test *test, uint64_t nanoseconds)
+{
+    struct ft245_chip *chip = gateware_board_chip(test->board);
+    uint8_t bytes[FT245_BYTES];
+    for (uint64_t i = 0; i < nanoseconds; i += STEP_NS) {
+        size_t next = test->sent;
+        test->sent += gateware_board_run(
+            test->board, STEP_NS, test->phases + next,
+            gateware_board_armed(test->board) ? test->options.requests - next : 0);
+        append(&test->gateware, bytes, ft245_chip_take(chip, bytes, sizeof bytes));
+    }
+    if (chip->fault)
+        fail(chip->fault);
+}
+
+void give(struct test *test)
+{
+    const size_t end = test->commands.size;
+    append(&test->ends, (const uint8_t *)&end, sizeof end);
+    while (test->given < end) {
+        test->given += ft245_chip_put(gateware_board_chip(test->board),
+                                      test->commands.data + test->given, end - test->given);
+        run(test, STEP_NS);
+    }
+    run(test, QUIET_NS);
+}
+
+void settle(struct test *test)
+{
+    size_t size;
+    do {
+        size = test->gateware.size;
+        run(test, QUIET_NS);
+    } while (test->gateware.size != size);
+}

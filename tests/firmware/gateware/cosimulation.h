@@ -1,0 +1,72 @@
+/* One comparison of the simulated gateware with the board's C code: what is shared by its parts. */
+#ifndef TESTS_COSIMULATION_H
+#define TESTS_COSIMULATION_H
+
+#include "firmware/gateware/sim/gateware_board.h"
+#include "formats/wire/wire.h"
+
+#define QUIET_NS 400000u /* longer than anything waits: entries with the time, CONFIGURE */
+#define STEP_NS  20000u
+#define FRAMES   8u /* in the queue */
+
+struct options {
+    uint64_t seed, requests, gap, packed, filter, loss, missed, stall, commands;
+    uint64_t bus, core, link, pause;
+    const char *vcd;
+};
+
+struct bytes {
+    uint8_t *data;
+    size_t size, capacity;
+};
+
+struct test {
+    struct options options;
+    uint64_t random;
+    struct gateware_board *board;
+    struct wire_configuration configuration;
+    struct bus_phase *phases;
+    size_t sent;  /* of the phases */
+    size_t given; /* of the commands' bytes */
+    struct bytes commands, gateware, twin;
+    struct bytes ends; /* size_t: where the commands stop for a while */
+};
+
+/* Prints why the comparison fails, and ends the program. */
+_Noreturn void fail(const char *what);
+
+void append(struct bytes *bytes, const uint8_t *data, size_t size);
+/* A random number below limit. */
+uint32_t below(struct test *test, uint32_t limit);
+
+/* --- the gateware --- */
+
+/* A command for both boards. */
+void put_command(struct test *test, uint8_t code, const uint8_t *body, uint16_t size);
+void run(struct test *test, uint64_t nanoseconds);
+/* Gives the gateware the commands so far; the C code gets no more before it has done what it can.
+ */
+void give(struct test *test);
+/* Runs until no more bytes come. */
+void settle(struct test *test);
+/* Commands of all kinds, whole and damaged, in all states. */
+void give_random_commands(struct test *test);
+
+/* --- the C code --- */
+
+void run_twin(struct test *test, const struct wire_identity *identity);
+
+/* --- frames --- */
+
+/* The whole frame at a place; fails if there is none. */
+struct wire_frame frame_at(const struct bytes *bytes, size_t at);
+size_t frame_size(const struct wire_frame *frame);
+bool is_records(const struct wire_frame *frame);
+/* Makes the phases' ticks those of the session. */
+void set_ticks(struct test *test);
+/* Fails if the frames differ in anything but when they were sent. */
+void compare(struct test *test);
+/* Fails unless each record is the request that its index says, and the losses are all others. */
+void check_losses(const struct test *test);
+
+#endif

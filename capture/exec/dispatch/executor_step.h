@@ -74,14 +74,14 @@ static inline enum executor_stepped executor_step(struct executor *executor, uin
         return EXECUTOR_STEP_NOT;
     executor->faulted = false;
     thread->exit = EXEC_NOT_ENTERED;
-    enum exec_step_vector way = EXEC_STEP_NO_VECTOR;
+    enum exec_step_vector vector_use = EXEC_STEP_NO_VECTOR;
     if (block->vector) {
         vector_state_normalize(layout, vector);
         thread->vector = vector;
-        way = block->beyond_sse || !vector_state_has_sse(vector) ? EXEC_STEP_ALL_VECTOR
-                                                                 : EXEC_STEP_SSE;
+        vector_use = block->beyond_sse || !vector_state_has_sse(vector) ? EXEC_STEP_ALL_VECTOR
+                                                                        : EXEC_STEP_SSE;
     }
-    exec_step(thread, block->code, state, block->fs, way);
+    exec_step(thread, block->code, state, block->fs, vector_use);
     if (thread->exit == EXEC_NOT_ENTERED) {
         if (!executor->faulted)
             return EXECUTOR_STEP_NOT;

@@ -27,8 +27,7 @@ struct process_store {
     uint8_t changed[PAGES / 8]; /* a bit for each page whose code has changed */
 };
 
-/* --- the owner of a store ----------------------------------------------------------------------
- */
+/* --- the owner of a store --------------------------------------------------------------------- */
 
 /* Finds the GNU build id in notes, and appends it to a text of `size` bytes in hexadecimal. */
 static bool append_build_id(char *text, size_t size, const uint8_t *notes, size_t bytes)
@@ -161,7 +160,7 @@ static bool stored(void *context, uint64_t address)
 
 void process_store_open(struct process *process)
 {
-    char owner[BLOCK_STORE_KEY_BYTES];
+    char owner[BLOCK_STORE_OWNER_BYTES];
     struct bt_error refusal = {.code = 0};
     struct process_store *store = calloc(1, sizeof *store);
     if (store && name_owner(process, owner, sizeof owner))

@@ -19,7 +19,7 @@ struct header {
     uint32_t version;
     uint32_t entries; /* of the table that follows, a power of two */
     uint64_t bytes;   /* of the records after it */
-    char owner[BLOCK_STORE_KEY_BYTES];
+    char owner[BLOCK_STORE_OWNER_BYTES];
 };
 
 /* Precedes the record's bytes; the next one begins at a multiple of 8. */
@@ -38,7 +38,7 @@ struct records {
 };
 
 struct block_store {
-    char owner[BLOCK_STORE_KEY_BYTES];
+    char owner[BLOCK_STORE_OWNER_BYTES];
     struct records file;
     size_t next; /* offset of the record after the one found last: the likely next one */
     uint8_t *added;
@@ -87,8 +87,8 @@ static uint32_t crc_of(uint64_t key, const void *bytes, size_t size)
     return crc32c(crc32c(0, &key, sizeof key), bytes, size);
 }
 
-/* Bytes of a record with its header. */
-static size_t whole(size_t size)
+/* Bytes of a record with its header, up to the next one. */
+static size_t padded_size(size_t size)
 {
     return (sizeof(struct record_header) + size + 7) & ~(size_t)7;
 }
@@ -132,7 +132,7 @@ const uint8_t *block_store_find(struct block_store *store, uint64_t key, size_t 
     const uint8_t *bytes = store->file.bytes + at + sizeof header;
     if (crc_of(key, bytes, header.size) != header.crc)
         return NULL;
-    store->next = at + whole(header.size);
+    store->next = at + padded_size(header.size);
     *size = header.size;
     return bytes;
 }
@@ -150,7 +150,7 @@ void block_store_add(struct block_store *store, uint64_t key, const struct block
             return;
         store->added = memory;
     }
-    if (whole(size) > BLOCK_STORE_MAX - store->added_size)
+    if (padded_size(size) > BLOCK_STORE_MAX - store->added_size)
         return;
     uint8_t *at = store->added + store->added_size, *bytes = at + sizeof(struct record_header);
     size_t done = 0;
@@ -161,7 +161,7 @@ void block_store_add(struct block_store *store, uint64_t key, const struct block
     const struct record_header header = {
         .size = (uint32_t)size, .crc = crc_of(key, bytes, size), .key = key};
     memcpy(at, &header, sizeof header);
-    store->added_size += whole(size);
+    store->added_size += padded_size(size);
     store->added_count++;
 }
 
@@ -186,9 +186,9 @@ static int write_all(int descriptor, const void *bytes, size_t size, struct bt_e
     return 0;
 }
 
-/* Enters a key, unless it is there or there is no room for it. */
-static bool enter(uint32_t *table, uint32_t entries, const uint64_t *keys, uint64_t key,
-                  uint32_t number)
+/* Inserts a key. False: it is there, or there is no free entry for it. */
+static bool insert_key(uint32_t *table, uint32_t entries, const uint64_t *keys, uint64_t key,
+                       uint32_t number)
 {
     for (unsigned i = 0; i < PROBES; i++) {
         uint32_t *entry = &table[(hash_of(key) + i) & (entries - 1)];
@@ -202,8 +202,8 @@ static bool enter(uint32_t *table, uint32_t entries, const uint64_t *keys, uint6
     return false;
 }
 
-/* A new file while it is made: of each record its key, place and offset. */
-struct making {
+/* The contents of a new file: each record's key, place in memory and offset. */
+struct file_contents {
     uint32_t *table;
     uint32_t entries, count, limit;
     uint64_t *keys;
@@ -212,24 +212,24 @@ struct making {
     size_t size;
 };
 
-/* Takes those of the records that are valid and new, up to the maximum. */
-static void take(struct making *making, const struct records *from)
+/* Adds those records that are intact and whose keys are new, up to BLOCK_STORE_MAX. */
+static void add_records(struct file_contents *file, const struct records *from)
 {
     struct record_header header;
-    for (size_t at = 0; record_at(from, at, &header); at += whole(header.size)) {
-        const size_t size = whole(header.size);
+    for (size_t at = 0; record_at(from, at, &header); at += padded_size(header.size)) {
+        const size_t size = padded_size(header.size);
         const uint8_t *bytes = from->bytes + at + sizeof header;
-        if (size > BLOCK_STORE_MAX - making->size || size > from->size - at ||
-            making->count == making->limit)
+        if (size > BLOCK_STORE_MAX - file->size || size > from->size - at ||
+            file->count == file->limit)
             break;
         if (crc_of(header.key, bytes, header.size) != header.crc ||
-            !enter(making->table, making->entries, making->keys, header.key, making->count))
+            !insert_key(file->table, file->entries, file->keys, header.key, file->count))
             continue;
-        making->keys[making->count] = header.key;
-        making->records[making->count] =
+        file->keys[file->count] = header.key;
+        file->records[file->count] =
             (struct block_store_part){.bytes = from->bytes + at, .size = size};
-        making->offsets[making->count++] = (uint32_t)making->size;
-        making->size += size;
+        file->offsets[file->count++] = (uint32_t)file->size;
+        file->size += size;
     }
 }
 
@@ -237,31 +237,31 @@ static uint32_t count_of(const struct records *records)
 {
     struct record_header header;
     uint32_t count = 0;
-    for (size_t at = 0; record_at(records, at, &header); at += whole(header.size))
+    for (size_t at = 0; record_at(records, at, &header); at += padded_size(header.size))
         count++;
     return count;
 }
 
-static int write_made(const struct block_store *store, const struct making *making, int descriptor,
-                      struct bt_error *error)
+static int write_new_file(const struct block_store *store, const struct file_contents *file,
+                          int descriptor, struct bt_error *error)
 {
     struct header header = {
-        .version = BLOCK_STORE_VERSION, .entries = making->entries, .bytes = making->size};
+        .version = BLOCK_STORE_VERSION, .entries = file->entries, .bytes = file->size};
     memcpy(header.magic, magic, sizeof magic);
     memcpy(header.owner, store->owner, sizeof header.owner);
-    for (uint32_t i = 0; i < making->entries; i++)
-        if (making->table[i])
-            making->table[i] = making->offsets[making->table[i] - 1] + 1;
+    for (uint32_t i = 0; i < file->entries; i++)
+        if (file->table[i])
+            file->table[i] = file->offsets[file->table[i] - 1] + 1;
     int result = write_all(descriptor, &header, sizeof header, error);
     if (result == 0)
-        result = write_all(descriptor, making->table, making->entries * sizeof(uint32_t), error);
-    for (uint32_t i = 0, next; result == 0 && i < making->count; i = next) {
-        size_t size = making->records[i].size; /* with those adjacent in memory */
-        const uint8_t *bytes = making->records[i].bytes;
+        result = write_all(descriptor, file->table, file->entries * sizeof(uint32_t), error);
+    for (uint32_t i = 0, next; result == 0 && i < file->count; i = next) {
+        size_t size = file->records[i].size; /* with those adjacent in memory */
+        const uint8_t *bytes = file->records[i].bytes;
         for (next = i + 1;
-             next < making->count && making->records[next].bytes == (const void *)(bytes + size);
+             next < file->count && file->records[next].bytes == (const void *)(bytes + size);
              next++)
-            size += making->records[next].size;
+            size += file->records[next].size;
         result = write_all(descriptor, bytes, size, error);
     }
     return result;
@@ -270,24 +270,25 @@ static int write_made(const struct block_store *store, const struct making *maki
 int block_store_write(const struct block_store *store, int descriptor, struct bt_error *error)
 {
     const struct records added = {.bytes = store->added, .size = store->added_size};
-    struct making making = {.entries = 2, .limit = store->added_count + count_of(&store->file)};
-    while (making.entries < 2 * making.limit)
-        making.entries *= 2;
-    making.table = calloc(making.entries, sizeof *making.table);
-    making.keys = calloc(making.limit + 1, sizeof *making.keys);
-    making.records = calloc(making.limit + 1, sizeof *making.records);
-    making.offsets = calloc(making.limit + 1, sizeof *making.offsets);
+    struct file_contents file = {.entries = 2,
+                                 .limit = store->added_count + count_of(&store->file)};
+    while (file.entries < 2 * file.limit)
+        file.entries *= 2;
+    file.table = calloc(file.entries, sizeof *file.table);
+    file.keys = calloc(file.limit + 1, sizeof *file.keys);
+    file.records = calloc(file.limit + 1, sizeof *file.records);
+    file.offsets = calloc(file.limit + 1, sizeof *file.offsets);
     int result;
-    if (making.table && making.keys && making.records && making.offsets) {
-        take(&making, &added);
-        take(&making, &store->file);
-        result = write_made(store, &making, descriptor, error);
+    if (file.table && file.keys && file.records && file.offsets) {
+        add_records(&file, &added);
+        add_records(&file, &store->file);
+        result = write_new_file(store, &file, descriptor, error);
     } else {
         result = bt_fail(error, BT_MEMORY, "no memory to write translations");
     }
-    free(making.table);
-    free(making.keys);
-    free(making.records);
-    free(making.offsets);
+    free(file.table);
+    free(file.keys);
+    free(file.records);
+    free(file.offsets);
     return result;
 }

@@ -14,9 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BLOCK_STORE_VERSION   2u
-#define BLOCK_STORE_MAX       ((size_t)64 << 20) /* bytes of records in a file */
-#define BLOCK_STORE_KEY_BYTES 256u
+#define BLOCK_STORE_VERSION     2u
+#define BLOCK_STORE_MAX         ((size_t)64 << 20) /* bytes of records in a file */
+#define BLOCK_STORE_OWNER_BYTES 256u
 
 struct block_store;
 
@@ -26,13 +26,14 @@ struct block_store_part {
     size_t size;
 };
 
-/* An empty store. `owner` says for what its blocks were translated; a file of another owner is not
- * used. It is copied, at most BLOCK_STORE_KEY_BYTES - 1 bytes of it. NULL: no memory. */
+/* An empty store. `owner` identifies what its blocks were translated for (process_store.c); a file
+ * of another owner is not used. It is copied, at most BLOCK_STORE_OWNER_BYTES - 1 bytes of it.
+ * NULL: no memory. */
 struct block_store *block_store_new(const char *owner);
 void block_store_free(struct block_store *store);
 
-/* Looks up in a file's bytes, too, which stay the caller's and must outlive the store. False: they
- * are not a file of this version and owner, and not used. */
+/* Makes the records of a file available to block_store_find(). The bytes stay the caller's and must
+ * outlive the store. False: they are not a file of this version and owner, and are not used. */
 bool block_store_read(struct block_store *store, const uint8_t *bytes, size_t size);
 
 /* The record with a key in the file, and its size; NULL: there is none, or it is corrupt. Valid as

@@ -30,8 +30,7 @@ struct store_file {
     size_t size;
 };
 
-/* --- the folder --------------------------------------------------------------------------------
- */
+/* --- the folder ------------------------------------------------------------------------------- */
 
 /* False: there is none. */
 static bool find_folder(char *path, const char *folder)

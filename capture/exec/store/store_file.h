@@ -7,7 +7,7 @@
 
 #include "capture/exec/store/block_store.h"
 
-#define STORE_FILE_ALL ((uint64_t)512 << 20) /* bytes of all files; the oldest are removed */
+#define STORE_FILE_ALL ((uint64_t)512 << 20) /* bytes of all files */
 
 struct store_file;
 
@@ -20,15 +20,15 @@ struct store_file;
  */
 struct store_file *store_file_open(const char *folder, const char *owner, struct bt_error *refusal);
 
-/* Does not write. NULL is fine. */
+/* Does not save. NULL is allowed. */
 void store_file_free(struct store_file *file);
 
 struct block_store *store_file_blocks(struct store_file *file);
 
 /*
- * Replaces the file, at once, by one with the new blocks, if there are enough, and removes the
- * oldest files beyond STORE_FILE_ALL. Whatever fails leaves the old file. Nothing is written by
- * another user than the one who opened it, nor under a limit of the size of files.
+ * If block_store_has_grown(), replaces the file atomically by one with the new blocks, and removes
+ * the least recently used files beyond STORE_FILE_ALL. A failure leaves the old file. Nothing is
+ * written by another user than the one who opened it, nor under a limit of file sizes.
  */
 void store_file_save(struct store_file *file);
 

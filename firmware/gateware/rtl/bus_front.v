@@ -1,6 +1,6 @@
 // The bus domain: finds request phases on the pins, decodes them and puts them into the FIFO to the
 // core, each with the clocks since the entry before. An entry without a request goes in when none
-// came for TIME_CLOCKS, so that the core's time goes on, and when phases were dropped because the
+// came for 2^TIME_BITS clocks, so that the core's time goes on, and when phases were dropped because the
 // FIFO was full.
 //
 // Inputs are those of the pins' registers, 1 = asserted.

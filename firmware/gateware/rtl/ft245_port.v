@@ -21,7 +21,7 @@ module ft245_port (
     output wire       take,
     input  wire       idle,
 
-    output wire       received,    // to byte_crossing
+    output wire       received,    // to the word_crossing of commands
     output wire [7:0] out,
     input  wire       room
 );

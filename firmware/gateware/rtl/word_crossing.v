@@ -1,4 +1,4 @@
-// Words from one clock to another, about one in eight clocks: bytes of commands, counts of stalls.
+// Words from one clock domain to another, about one in eight clocks: bytes of commands, counts of stalls.
 module word_crossing #(parameter WIDTH = 8) (
     input  wire       write_clock,
     input  wire       write,       // only while `ready`
@@ -10,7 +10,7 @@ module word_crossing #(parameter WIDTH = 8) (
     input  wire       take         // only while `valid`
 );
     reg [WIDTH-1:0] held;
-    reg       put = 1'b0, taken = 1'b0; // they differ while a byte is there
+    reg       put = 1'b0, taken = 1'b0; // they differ while a word is there
     wire      put_seen, taken_seen;
     always @(posedge write_clock)
         if (write) begin

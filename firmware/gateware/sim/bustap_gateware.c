@@ -40,7 +40,7 @@ struct simulation {
     uint64_t idle_ns, idle_limit; /* without a byte; when the board is idle for so long */
 };
 
-static int complain(const struct bt_error *error)
+static int report(const struct bt_error *error)
 {
     fprintf(stderr, "bustap-gateware: %s\n", PRINTABLE(error->message));
     return bt_exit_status(error->code);
@@ -159,13 +159,13 @@ static int run(struct simulation *simulation)
             break;
         if (simulation->chip->fault) {
             bt_fail(&error, BT_DEVICE, "the gateware is wrong: %s", simulation->chip->fault);
-            return complain(&error);
+            return report(&error);
         }
     }
-    return virtual_bus_failure(simulation->bus, &error) < 0 ? complain(&error) : 0;
+    return virtual_bus_failure(simulation->bus, &error) < 0 ? report(&error) : 0;
 }
 
-/* --- the beginning ---------------------------------------------------------------------------- */
+/* --- start ------------------------------------------------------------------------------------ */
 
 static int open_board(struct simulation *simulation, const struct gateware_options *options,
                       struct bt_error *error)
@@ -209,10 +209,9 @@ int main(int count, char **arguments)
     options.bus.clock_hz = options.bus_hz;
     simulation.bus = virtual_bus_new(&options.bus, &error);
     if (!simulation.bus)
-        return complain(&error);
+        return report(&error);
     simulation.front = virtual_bus_front(simulation.bus, NULL);
-    int status =
-        open_board(&simulation, &options, &error) < 0 ? complain(&error) : run(&simulation);
+    int status = open_board(&simulation, &options, &error) < 0 ? report(&error) : run(&simulation);
     gateware_board_free(simulation.board);
     virtual_bus_free(simulation.bus);
     return status;

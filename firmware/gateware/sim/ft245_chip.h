@@ -3,8 +3,8 @@
  * rising edges, pauses at random, and checks the board (both drive the data pins, RD# without OE#,
  * a byte offered without data).
  */
-#ifndef FIRMWARE_GATEWARE_FT245_CHIP_H
-#define FIRMWARE_GATEWARE_FT245_CHIP_H
+#ifndef FIRMWARE_GATEWARE_SIM_FT245_CHIP_H
+#define FIRMWARE_GATEWARE_SIM_FT245_CHIP_H
 
 #include "firmware/gateware/sim/gateware_pins.h"
 

@@ -1,6 +1,6 @@
 /* The simulated board with its three clocks, a P6 bus and an FT232H. */
-#ifndef FIRMWARE_GATEWARE_BOARD_H
-#define FIRMWARE_GATEWARE_BOARD_H
+#ifndef FIRMWARE_GATEWARE_SIM_GATEWARE_BOARD_H
+#define FIRMWARE_GATEWARE_SIM_GATEWARE_BOARD_H
 
 #include "firmware/bus.h"
 #include "firmware/gateware/sim/ft245_chip.h"
@@ -9,7 +9,7 @@
 struct gateware_settings {
     uint64_t bus_hz, core_hz, link_hz; /* 0: the clock stands still */
     uint64_t seed;                     /* of the clocks' phases and of the pauses; not 0 */
-    const char *vcd;                   /* a file for all signals, or NULL */
+    const char *vcd;                   /* file that receives all signals, or NULL */
 };
 
 struct gateware_board;
@@ -23,18 +23,18 @@ void gateware_board_clocks(struct gateware_board *board, uint64_t bus_hz, uint64
                            uint64_t link_hz);
 
 /* Runs the simulation for a time. The phases, count of them, are put on the bus in order, each at
- * its tick of the bus's clock or as soon after as the bus allows, which the phase's tick then
- * tells. Returns how many were put. */
+ * its tick of the bus's clock or as soon after as the bus allows, and their ticks are set to the
+ * actual ones. Returns how many were put. */
 size_t gateware_board_run(struct gateware_board *board, uint64_t nanoseconds,
                           struct bus_phase *phases, size_t count);
 
-/* Whether a host has armed the board: its light. */
+/* Whether a host has armed the board, as its light shows. */
 bool gateware_board_armed(const struct gateware_board *board);
 
 /* The bus's clock: rising edges so far. */
 uint64_t gateware_board_tick(const struct gateware_board *board);
 
-/* The chip, for its bytes, pauses and findings. */
+/* The chip, for its bytes, pauses and the fault that it found. */
 struct ft245_chip *gateware_board_chip(struct gateware_board *board);
 
 #endif

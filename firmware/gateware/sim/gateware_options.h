@@ -1,6 +1,6 @@
 /* The command line of bustap-gateware. */
-#ifndef FIRMWARE_GATEWARE_OPTIONS_H
-#define FIRMWARE_GATEWARE_OPTIONS_H
+#ifndef FIRMWARE_GATEWARE_SIM_GATEWARE_OPTIONS_H
+#define FIRMWARE_GATEWARE_SIM_GATEWARE_OPTIONS_H
 
 #include "firmware/virtual/virtual_bus.h"
 

@@ -1,6 +1,6 @@
 /* The pins of the simulated board (rtl/bustap_hx8k.v), for C. */
-#ifndef FIRMWARE_GATEWARE_PINS_H
-#define FIRMWARE_GATEWARE_PINS_H
+#ifndef FIRMWARE_GATEWARE_SIM_GATEWARE_PINS_H
+#define FIRMWARE_GATEWARE_SIM_GATEWARE_PINS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,8 +24,8 @@ struct gateware_pins {
 
 struct gateware;
 
-/* A board after power-up, or NULL (no memory). vcd: a file for all signals, or NULL. Free with
- * gateware_free. */
+/* A board after power-up, or NULL (no memory). vcd: file that receives all signals, or NULL. Free
+ * with gateware_free. */
 struct gateware *gateware_new(const char *vcd);
 void gateware_free(struct gateware *gateware);
 

@@ -1,6 +1,6 @@
 /* Request phases on the pins of a P6 bus: ADS#, the address and request pins, two clocks each. */
-#ifndef FIRMWARE_GATEWARE_P6_PINS_H
-#define FIRMWARE_GATEWARE_P6_PINS_H
+#ifndef FIRMWARE_GATEWARE_SIM_P6_PINS_H
+#define FIRMWARE_GATEWARE_SIM_P6_PINS_H
 
 #include "firmware/bus.h"
 #include "firmware/gateware/sim/gateware_pins.h"
@@ -19,11 +19,11 @@ struct p6_pins {
 void p6_pins_init(struct p6_pins *p6, struct gateware_pins *pins, uint64_t seed);
 
 /*
- * After a rising edge of the bus's clock: the levels before the next. phase is a request whose
- * first clock that shall be, or NULL; returns whether it was taken, which needs P6_CLOCKS since the
- * last, and a bus that BNR# does not stall. The board sees the bus through a translator with a
- * register, and drives BNR# through one without: the third clock after ADS#, in which the agents
- * sample BNR#, is the second on these pins.
+ * Call after a rising edge of the bus's clock: sets the levels that the next edge samples. phase:
+ * the request to begin with that edge, or NULL. Returns whether it begins; it does not less
+ * than P6_CLOCKS after the last one, or while BNR# stalls the bus. The board sees the bus through a
+ * translator with a register, and drives BNR# through one without: the third clock after ADS#, in
+ * which the agents sample BNR#, is the second on these pins.
  */
 bool p6_pins_clock(struct p6_pins *p6, struct gateware_pins *pins, const struct bus_phase *phase);
 

@@ -18,10 +18,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_NS  2000000 /* interval of checks whether the program has ended */
-#define REPLY_MS 2000    /* for a program whose reason is wanted, after the end of its input */
-#define INPUT_MS 500     /* for its end after that of its input */
-#define TERM_MS  2000    /* after SIGTERM */
+#define POLL_NS   2000000 /* interval of checks for the program's end */
+#define REASON_MS 2000    /* wait for its end where the reason is to be reported */
+#define INPUT_MS  500     /* wait after its input was closed, before SIGTERM */
+#define TERM_MS   2000    /* after SIGTERM, before SIGKILL */
 
 struct program_board {
     struct stream stream;
@@ -52,7 +52,7 @@ static void close_one(int *descriptor)
 /* Waits up to timeout_ms for the program's end. Returns whether it has ended. */
 static bool wait_for_end(struct program_board *board, int timeout_ms)
 {
-    const struct timespec pause = {0, LOOK_NS};
+    const struct timespec pause = {0, POLL_NS};
     int64_t deadline = clock_monotonic_ms() + timeout_ms;
     while (!board->ended) {
         pid_t result = waitpid(board->process, &board->status, WNOHANG);
@@ -91,7 +91,7 @@ static int fail_ended(struct program_board *board, int code, struct bt_error *er
 /* The error for a pipe that the program has closed. */
 static int fail_closed(struct program_board *board, const char *stream, struct bt_error *error)
 {
-    if (wait_for_end(board, REPLY_MS))
+    if (wait_for_end(board, REASON_MS))
         return fail_ended(board, BT_CLOSED, error);
     return bt_fail(error, BT_CLOSED, "the program %s has closed its standard %s", board->program,
                    stream);
@@ -178,7 +178,7 @@ static int program_diagnose(struct stream *stream, struct bt_error *error)
 {
     struct program_board *board = board_of(stream);
     close_one(&board->input);
-    if (!wait_for_end(board, REPLY_MS) || board->status == 0)
+    if (!wait_for_end(board, REASON_MS) || board->status == 0)
         return 0;
     return fail_ended(board, BT_DEVICE, error);
 }

@@ -29,9 +29,9 @@ struct program_stderr {
     unsigned long left_out;
 };
 
-/* Writes to our standard error if that does not block: a pipe that is writable has room for
+/* Writes a line to our standard error if that does not block: a pipe that is writable has room for
  * PIPE_BUF bytes. */
-static bool tell(const char *text)
+static bool write_line(const char *text)
 {
     char bytes[PROGRAM_STDERR_LINE + 1];
     struct pollfd writable = {.fd = STDERR_FILENO, .events = POLLOUT};
@@ -49,17 +49,17 @@ static void pass_on(struct program_stderr *self)
     if (self->left_out > 0) {
         snprintf(note, sizeof note, "(%lu lines of a board's program are left out)",
                  self->left_out);
-        if (!tell(note)) {
+        if (!write_line(note)) {
             self->left_out++;
             return;
         }
         self->left_out = 0;
     }
-    if (!tell(self->last))
+    if (!write_line(self->last))
         self->left_out++;
 }
 
-/* A line without text replaces no other, so that a reason is not lost. */
+/* Blank lines are ignored: the last line with text is the likely reason. */
 static void end_line(struct program_stderr *self)
 {
     self->line[self->size] = '\0';
@@ -102,7 +102,7 @@ static void *run(void *context)
         if (ready == 0)
             pass_on(self);
         if (ready > 0)
-            more = drain(self) && !polled[1].revents; /* wake: after the last look */
+            more = drain(self) && !polled[1].revents; /* once woken, the pipe has been drained */
     }
     if (self->size > 0)
         end_line(self);

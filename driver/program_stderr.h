@@ -11,11 +11,11 @@ struct program_stderr *program_stderr_new(int descriptor);
 
 /*
  * For a program that has ended: reads what is left and copies the last line with text to line,
- * empty if there is none; that line is not passed on any more if it was not yet.
+ * empty if there is none. If that line has not been passed on it no longer will be.
  */
 void program_stderr_end(struct program_stderr *self, char line[PROGRAM_STDERR_LINE]);
 
-/* Ends the thread; what was not passed on is. NULL is allowed. */
+/* Passes on what is left and ends the thread. NULL is allowed. */
 void program_stderr_free(struct program_stderr *self);
 
 #endif

@@ -1,4 +1,4 @@
-/* Starts other programs, with the surroundings that a program expects. */
+/* Starts other programs with default signals and no descriptors but the standard streams. */
 #ifndef FORMATS_BASE_PROGRAM_START_H
 #define FORMATS_BASE_PROGRAM_START_H
 

@@ -1,6 +1,6 @@
 /*
- * What the next record of a member is predicted from: the records before it, where their like
- * occurred earlier, and the pages in use. The functions are here because they are parts of the loop
+ * What the next record of a member is predicted from: the records before it, earlier occurrences of
+ * the same history, and the recent pages. The functions are here because they are parts of the loop
  * of record_model.c, which is specialized for each method.
  */
 #ifndef FORMATS_COLUMNS_MATCH_HISTORY_INTERNAL_H

@@ -1,8 +1,8 @@
 /*
- * Executions of blocks. Of a row of fetches from one line only the first is simulated: the others
- * are hits that change nothing, because the line is the last one that its cache was asked for. Data
- * ends such a row: any in a unified cache, else data near the line, because a write may take it
- * away.
+ * Simulates executions of blocks. Of consecutive fetches from one line only the first is simulated:
+ * the others are hits that change no state, because the line is its cache's most recently used one.
+ * Data accesses end such a run of fetches: all in a unified cache, else those near the line,
+ * because a write may invalidate it.
  */
 #include "formats/base/grow.h"
 #include "formats/blocks/block_executions.h"
@@ -20,7 +20,7 @@ struct short_template {
     size_t first, first_reference; /* in the kept records, and kept_at */
     unsigned count;                /* of kept records */
     unsigned hits;                 /* fetches that are left out */
-    uint32_t near, near_bytes;     /* data there may touch a line of the hits */
+    uint32_t near, near_bytes;     /* data accesses there may touch a line of the hits */
 };
 
 struct hierarchy_blocks {
@@ -86,7 +86,7 @@ static uint64_t line_of(const struct record *record, uint32_t bytes)
     return record->address % bytes + record->size <= bytes ? record->address / bytes : NO_LINE;
 }
 
-/* Sets the addresses of data that may touch one of the lines `first` to `last`. */
+/* Sets the addresses of data accesses that may touch one of the lines `first` to `last`. */
 static void set_near(struct short_template *to, uint64_t first, uint64_t last, uint32_t bytes)
 {
     const uint64_t reach = (last - first + 1) * bytes + REACH - 1;
@@ -99,16 +99,16 @@ static inline bool is_near(const struct short_template *template, uint32_t addre
     return (uint32_t)(address - template->near) <= template->near_bytes;
 }
 
-/* Whether a row of fetches from the line continues after a record of data. Each execution checks
- * addresses that vary. */
-static bool goes_on(const struct record *data, bool varies, bool split, uint64_t line,
-                    uint32_t bytes)
+/* Whether a run of fetches from the line continues after a data access. Addresses that vary are
+ * checked in each execution. */
+static bool run_continues(const struct record *data, bool varies, bool split, uint64_t line,
+                          uint32_t bytes)
 {
-    struct short_template row;
+    struct short_template run;
     if (!split || line == NO_LINE)
         return false;
-    set_near(&row, line, line, bytes);
-    return varies || !is_near(&row, data->address);
+    set_near(&run, line, line, bytes);
+    return varies || !is_near(&run, data->address);
 }
 
 /* Keeps the records of a template that are simulated. */
@@ -117,12 +117,12 @@ static void shorten(const struct hierarchy *hierarchy, const struct block_templa
 {
     const struct cache_level *level = &hierarchy->settings.levels[0];
     const uint32_t bytes = level->sides[CACHE_INSTRUCTION].line;
-    uint64_t row = NO_LINE, first = NO_LINE, last = 0;
+    uint64_t run = NO_LINE, first = NO_LINE, last = 0;
     for (unsigned i = 0, k = 0; i < template->record_count; i++) {
         const struct record *record = &template->records[i];
         const bool varies = k < template->reference_count && template->references[k].record == i;
         const uint64_t line = varies ? NO_LINE : line_of(record, bytes);
-        if (record->type == REQUEST_FETCH && line != NO_LINE && line == row) {
+        if (record->type == REQUEST_FETCH && line != NO_LINE && line == run) {
             first = line < first ? line : first;
             last = line > last ? line : last;
             to->hits++;
@@ -132,9 +132,9 @@ static void shorten(const struct hierarchy *hierarchy, const struct block_templa
             kept_at[k++] = (uint8_t)to->count;
         kept[to->count++] = *record;
         if (record->type == REQUEST_FETCH)
-            row = line;
-        else if (!goes_on(record, varies, level->split, row, bytes))
-            row = NO_LINE;
+            run = line;
+        else if (!run_continues(record, varies, level->split, run, bytes))
+            run = NO_LINE;
     }
     if (to->hits > 0)
         set_near(to, first, last, bytes);

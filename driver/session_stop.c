@@ -7,7 +7,7 @@
 
 void session_ended(struct session *session, bool counters_are_final, bool bus_ended)
 {
-    /* a board that ends without STOP may say why in its own way */
+    /* where no STOP was sent the stream may know the reason: a program's exit status */
     bool unasked = bus_ended || session->phase != SESSION_STOPPING;
     session->phase = SESSION_ENDED;
     session->totals_final = counters_are_final;
@@ -15,7 +15,7 @@ void session_ended(struct session *session, bool counters_are_final, bool bus_en
     if (!unasked || stream_diagnose(session->stream, &session->reason) == 0)
         session->reason.code = 0;
     else if (session->reason.code == BT_DEVICE)
-        session->reason.code = BT_DATA; /* the board's counts hold nevertheless */
+        session->reason.code = BT_DATA; /* the board's counts are valid all the same */
 }
 
 int session_break(struct session *session)

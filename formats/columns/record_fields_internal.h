@@ -36,7 +36,7 @@ enum place {
     PLACE_PAGE = 12   /* 5 */
 };
 
-/* Sets of weights, by how sure the guesses are. */
+/* Sets of weights, by the confidence in the guesses. */
 enum select {
     SELECT_KIND = 0,
     SELECT_TOKEN = 64,
@@ -124,7 +124,7 @@ HISTORY_INLINE uint32_t code_raw(struct record_model *model, bool decode, enum m
     return coded;
 }
 
-/* How far a length can be trusted, in 3 bits. */
+/* Confidence in a match of this length, in 3 bits. */
 static inline unsigned trust(unsigned length)
 {
     return length == 0    ? 0
@@ -199,8 +199,8 @@ HISTORY_INLINE unsigned code_kind(struct record_model *model, bool decode, enum 
     return kind;
 }
 
-/* What is known before the address of a record is. */
-struct outlook {
+/* What predicts the address of a record whose kind is known. */
+struct prediction {
     unsigned kind;
     bool matched, moved;       /* the followers expect this kind */
     unsigned sure;             /* of both, 6 bits */
@@ -211,7 +211,7 @@ struct outlook {
     unsigned token;
 };
 
-HISTORY_INLINE void look_out(struct record_model *model, struct outlook *out, unsigned kind)
+HISTORY_INLINE void predict(struct record_model *model, struct prediction *out, unsigned kind)
 {
     struct match_history *history = &model->history;
     const struct follower *match = &history->match;
@@ -240,7 +240,7 @@ HISTORY_INLINE void look_out(struct record_model *model, struct outlook *out, un
 }
 
 /* The token of an address. */
-static unsigned find_token(const struct match_history *history, const struct outlook *out,
+static unsigned find_token(const struct match_history *history, const struct prediction *out,
                            uint32_t address)
 {
     for (unsigned token = 0; token < GUESSES; token++)
@@ -258,7 +258,7 @@ static unsigned find_token(const struct match_history *history, const struct out
 }
 
 HISTORY_INLINE unsigned code_token(struct record_model *model, bool decode, enum mix mixing,
-                                   const struct outlook *out, uint32_t address)
+                                   const struct prediction *out, uint32_t address)
 {
     const struct match_history *history = &model->history;
     const struct moment *m = &history->moment;
@@ -276,7 +276,7 @@ HISTORY_INLINE unsigned code_token(struct record_model *model, bool decode, enum
 }
 
 HISTORY_INLINE uint32_t code_page(struct record_model *model, bool decode, enum mix mixing,
-                                  const struct outlook *out, uint32_t page)
+                                  const struct prediction *out, uint32_t page)
 {
     const struct match_history *history = &model->history;
     const struct moment *m = &history->moment;
@@ -298,7 +298,7 @@ HISTORY_INLINE uint32_t code_page(struct record_model *model, bool decode, enum 
 }
 
 HISTORY_INLINE uint32_t code_offset(struct record_model *model, bool decode, enum mix mixing,
-                                    const struct outlook *out, uint32_t page, uint32_t address)
+                                    const struct prediction *out, uint32_t page, uint32_t address)
 {
     const struct match_history *history = &model->history;
     const struct moment *m = &history->moment;
@@ -338,7 +338,7 @@ HISTORY_INLINE uint32_t code_offset(struct record_model *model, bool decode, enu
 }
 
 HISTORY_INLINE uint32_t code_address(struct record_model *model, bool decode, enum mix mixing,
-                                     struct outlook *out, uint32_t address)
+                                     struct prediction *out, uint32_t address)
 {
     const unsigned token = code_token(model, decode, mixing, out, address);
     out->token = token;
@@ -362,7 +362,7 @@ static inline unsigned distance(uint32_t a, uint32_t b)
 }
 
 HISTORY_INLINE uint32_t code_time(struct record_model *model, bool decode, enum mix mixing,
-                                  const struct outlook *out, uint32_t address, uint32_t time)
+                                  const struct prediction *out, uint32_t address, uint32_t time)
 {
     const struct match_history *history = &model->history;
     const struct moment *m = &history->moment;
@@ -406,9 +406,9 @@ HISTORY_INLINE void code_record(struct record_model *model, bool decode, enum mi
         follow(history, &history->match, history->matches, m->hashes.three, i, UINT32_MAX, 1);
         follow(history, &history->moved, history->moves, m->hashes.shapes4, i, OFFSET, 2);
     }
-    struct outlook out;
+    struct prediction out;
     const unsigned kind = code_kind(model, decode, mixing, record);
-    look_out(model, &out, kind);
+    predict(model, &out, kind);
     const uint32_t address =
         code_address(model, decode, mixing, &out, decode ? 0 : record->address);
     const struct history_hashes next = next_hashes(history, address, kind);

@@ -67,8 +67,8 @@ int process_handle(struct process *process, struct executor_stop *stop, struct b
  * pages. (exec_readable_function; the context is the process.) */
 size_t process_readable(void *context, uint64_t address);
 
-/* process_store.c: opens the translations of a loaded program, and the executor uses them; notes
- * that code has changed, which they are no longer used for; writes new ones after the run. */
+/* process_store.c: opens the translations of a loaded program for the executor; excludes pages
+ * whose code has changed; writes new translations after the run. */
 void process_store_open(struct process *process);
 void process_store_changed(struct process *process, uint64_t start, uint64_t end);
 void process_store_save(struct process *process);

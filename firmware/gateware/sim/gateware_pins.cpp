@@ -4,6 +4,8 @@
 #include "Vbustap_hx8k.h"
 #include "verilated_vcd_c.h"
 
+#include <new>
+
 struct gateware {
     VerilatedContext context;
     Vbustap_hx8k board{&context};

@@ -18,10 +18,12 @@ extern "C" struct gateware *gateware_new(const char *vcd)
     if (gateware && vcd) {
         gateware->context.traceEverOn(true);
         gateware->trace = new (std::nothrow) VerilatedVcdC;
-        if (gateware->trace) {
-            gateware->board.trace(gateware->trace, 99);
-            gateware->trace->open(vcd);
+        if (!gateware->trace) {
+            delete gateware;
+            return nullptr;
         }
+        gateware->board.trace(gateware->trace, 99);
+        gateware->trace->open(vcd);
     }
     return gateware;
 }

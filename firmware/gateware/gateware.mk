@@ -3,9 +3,10 @@
 
 GATEWARE       := firmware/gateware
 GATEWARE_BUILD ?= build/gateware
-# tests/firmware/gateware/plant_faults sets the next three.
+# tests/firmware/gateware/plant_faults and .../coverage set the next four.
 GATEWARE_SOURCES ?= $(GATEWARE)/rtl
 VERILATOR_FLAGS  ?= -O3 -Wall -Wno-UNUSED -Wno-UNUSEDPARAM -CFLAGS -O2
+VERILATED_FLAGS  ?= -DVM_TRACE=1
 GATEWARE_RTL   := $(sort $(wildcard $(GATEWARE_SOURCES)/*.v $(GATEWARE_SOURCES)/*.vh))
 GATEWARE_TOP   := bustap_hx8k
 VERILATED      := $(GATEWARE_BUILD)/verilated
@@ -76,12 +77,12 @@ $(VERILATED)/V$(GATEWARE_TOP)__ALL.a: $(GATEWARE_RTL)
 
 $(VERILATED)/runtime.o: $(GATEWARE)/sim/gateware_pins.cpp $(VERILATED)/V$(GATEWARE_TOP)__ALL.a
 	@echo '  CXX    $<'
-	@for f in verilated verilated_vcd_c verilated_threads; do \
-	    g++ -O2 -DVM_TRACE=1 -I$(VERILATOR_ROOT)/include -I$(VERILATOR_ROOT)/include/vltstd \
+	@for f in verilated verilated_vcd_c verilated_threads verilated_cov; do \
+	    g++ -O2 $(VERILATED_FLAGS) -I$(VERILATOR_ROOT)/include -I$(VERILATOR_ROOT)/include/vltstd \
 	        -c $(VERILATOR_ROOT)/include/$$f.cpp -o $(VERILATED)/$$f.o || exit 1; done
-	@g++ -O2 -I. -I$(VERILATED) -I$(VERILATOR_ROOT)/include -I$(VERILATOR_ROOT)/include/vltstd \
+	@g++ -O2 $(VERILATED_FLAGS) -I. -I$(VERILATED) -I$(VERILATOR_ROOT)/include -I$(VERILATOR_ROOT)/include/vltstd \
 	    -c $< -o $(VERILATED)/gateware_pins.o
-	@ld -r -o $@ $(VERILATED)/verilated.o $(VERILATED)/verilated_vcd_c.o $(VERILATED)/verilated_threads.o \
+	@ld -r -o $@ $(VERILATED)/verilated.o $(VERILATED)/verilated_vcd_c.o $(VERILATED)/verilated_threads.o $(VERILATED)/verilated_cov.o \
 	    $(VERILATED)/gateware_pins.o
 
 $(GATEWARE_BUILD)/cosimulate: $(patsubst %.c,$(GATEWARE_BUILD)/%.o,$(wildcard tests/firmware/gateware/*.c)) $(GATEWARE_TESTS) \

@@ -30,6 +30,10 @@ extern "C" struct gateware *gateware_new(const char *vcd)
 
 extern "C" void gateware_free(struct gateware *gateware)
 {
+#if VM_COVERAGE
+    if (gateware)
+        gateware->context.coveragep()->write("coverage.dat");
+#endif
     if (gateware && gateware->trace)
         gateware->trace->close();
     if (gateware)

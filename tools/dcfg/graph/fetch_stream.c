@@ -148,7 +148,8 @@ static bool find_hole(struct fetch_stream *stream, const struct batch *batch)
     bool missing = stream->placed && start != stream->end_index;
     bool hole = missing || batch_has_loss_or_gap(batch);
     stream->counts.holes += hole && !stream->hole;
-    stream->placed = true;
+    /* what a selection leaves out before its first record is no hole */
+    stream->placed = stream->placed || batch->count > 0 || hole;
     stream->end_index = batch->first_index + batch->count;
     return hole || stream->hole;
 }

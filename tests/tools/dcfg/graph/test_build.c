@@ -441,9 +441,40 @@ static void test_other_records(void)
     }
 }
 
+/* Holes of batches with these first indices and numbers of records. */
+static uint64_t count_holes(const uint64_t (*batches)[2], size_t count)
+{
+    struct record records[] = {{.address = 0x1000, .size = 2}, {.address = 0x1002, .size = 2}};
+    const struct build_settings settings = {.fetch = FETCH_INSTR, .memory_max = MEMORY};
+    struct bt_error error;
+    struct dcfg *graph;
+    struct build *build = build_new(&settings, &error);
+    build_file(build, NULL);
+    for (size_t i = 0; i < count; i++) {
+        struct batch batch = {
+            .records = records, .first_index = batches[i][0], .count = batches[i][1]};
+        CU_ASSERT_EQUAL(build_put(build, &batch, &error), 0);
+    }
+    CU_ASSERT_EQUAL_FATAL(build_graph(build, &graph, &error), 0);
+    const uint64_t holes = build_counts(build).holes;
+    dcfg_free(graph);
+    build_free(build);
+    return holes;
+}
+
+/* Records left out before the first one selected are no hole; those after it are. */
+static void test_selected(void)
+{
+    const uint64_t before[][2] = {{100, 0}, {150, 2}, {152, 2}};
+    const uint64_t after[][2] = {{150, 2}, {152, 0}, {160, 2}};
+    CU_ASSERT_EQUAL(count_holes(before, 3), 0);
+    CU_ASSERT_EQUAL(count_holes(after, 3), 1);
+}
+
 static const struct test_case cases[] = {{"random fetches", test_fetches},
                                          {"random programs", test_programs},
                                          {"the kind of fetches", test_detect},
                                          {"other records in the second pass", test_other_records},
+                                         {"records before a selection", test_selected},
                                          {NULL, NULL}};
 TEST_SUITE(build, cases)

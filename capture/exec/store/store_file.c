@@ -87,6 +87,27 @@ static void note_use(int descriptor, const struct stat *status)
         futimens(descriptor, NULL);
 }
 
+/* A copy of a file's bytes, which stay what they are if the file is cut off; NULL: none. */
+static uint8_t *copy_of(int descriptor, size_t size)
+{
+    uint8_t *bytes =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (bytes == MAP_FAILED)
+        return NULL;
+    for (size_t done = 0; done < size;) {
+        ssize_t more = pread(descriptor, bytes + done, size - done, (off_t)done);
+        if (more < 0 && errno == EINTR)
+            continue;
+        if (more <= 0) {
+            munmap(bytes, size);
+            return NULL;
+        }
+        done += (size_t)more;
+    }
+    mprotect(bytes, size, PROT_READ);
+    return bytes;
+}
+
 static void read_file(struct store_file *file, int folder)
 {
     struct stat status;
@@ -96,9 +117,8 @@ static void read_file(struct store_file *file, int folder)
     if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && is_private(&status) &&
         status.st_size > 0 && (uint64_t)status.st_size <= FILE_MAX) {
         const size_t size = (size_t)status.st_size;
-        void *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-        if (bytes != MAP_FAILED) {
-            file->bytes = bytes;
+        file->bytes = copy_of(descriptor, size);
+        if (file->bytes) {
             file->size = size;
             block_store_read(file->blocks, file->bytes, size);
             note_use(descriptor, &status);

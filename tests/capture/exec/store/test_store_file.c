@@ -134,6 +134,23 @@ static void test_replaced(void)
     end();
 }
 
+/* A file that is cut off while it is used does not end the program. */
+static void test_cut_off(void)
+{
+    char name[512];
+    begin();
+    use(in("cache"), "a", 1);
+    CU_ASSERT_EQUAL(files(name), 1);
+    struct store_file *file = store_file_open(in("cache"), "a", NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    CU_ASSERT_EQUAL(truncate(name, 0), 0);
+    CU_ASSERT(has(file, 1));
+    store_file_free(file);
+    CU_ASSERT_FALSE(use(in("cache"), "a", 1));
+    CU_ASSERT(use(in("cache"), "a", 1));
+    end();
+}
+
 static void test_file_size_limit(void)
 {
     char name[512];
@@ -173,6 +190,7 @@ static const struct test_case cases[] = {
     {"translations are kept for an owner", test_kept},
     {"folders of others are refused", test_refused},
     {"unusable files are replaced", test_replaced},
+    {"a file is cut off while it is used", test_cut_off},
     {"nothing is written under a limit of file sizes", test_file_size_limit},
     {"the oldest files are removed", test_pruned},
     {NULL, NULL}};

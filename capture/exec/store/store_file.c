@@ -192,10 +192,12 @@ static uint64_t survey(DIR *folder, char oldest[NAME_BYTES])
         const bool temporary = strncmp(entry->d_name, TEMPORARY, strlen(TEMPORARY)) == 0;
         if (strlen(entry->d_name) >= NAME_BYTES ||
             (!temporary && !ends_with(entry->d_name, SUFFIX)) ||
-            fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+            fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+            !S_ISREG(status.st_mode))
             continue;
-        if (temporary && time(NULL) - status.st_mtime > DAY)
-            unlinkat(dirfd(folder), entry->d_name, 0);
+        if (temporary && time(NULL) - status.st_mtime > DAY &&
+            unlinkat(dirfd(folder), entry->d_name, 0) == 0)
+            continue;
         all += (uint64_t)status.st_size;
         if (!temporary && (!oldest[0] || status.st_mtime < first)) {
             first = status.st_mtime;

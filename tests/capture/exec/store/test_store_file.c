@@ -186,6 +186,31 @@ static void test_pruned(void)
     end();
 }
 
+/* What is no file is in nobody's way, and temporary files that are removed cost no other file. */
+static void test_pruned_exactly(void)
+{
+    char command[1100];
+    begin();
+    use(in("cache"), "a", 1);
+    snprintf(
+        command, sizeof command,
+        "cd '%s/cache/bustap' && truncate -s 300M 1.blocks && touch -d '3 days ago' 1.blocks && "
+        "truncate -s 300M new-1-1 && touch -d '2 days ago' new-1-1",
+        base);
+    CU_ASSERT(system(command) == 0);
+    use(in("cache"), "b", 1);
+    CU_ASSERT_EQUAL(access(in("cache/bustap/1.blocks"), F_OK), 0);
+    CU_ASSERT_EQUAL(access(in("cache/bustap/new-1-1"), F_OK), -1);
+    snprintf(command, sizeof command,
+             "cd '%s/cache/bustap' && mkdir 0.blocks && touch -d '9 days ago' 0.blocks && "
+             "truncate -s 600M 1.blocks && touch -d '3 days ago' 1.blocks",
+             base);
+    CU_ASSERT(system(command) == 0);
+    use(in("cache"), "c", 1);
+    CU_ASSERT_EQUAL(access(in("cache/bustap/1.blocks"), F_OK), -1);
+    end();
+}
+
 static const struct test_case cases[] = {
     {"translations are kept for an owner", test_kept},
     {"folders of others are refused", test_refused},
@@ -193,5 +218,6 @@ static const struct test_case cases[] = {
     {"a file is cut off while it is used", test_cut_off},
     {"nothing is written under a limit of file sizes", test_file_size_limit},
     {"the oldest files are removed", test_pruned},
+    {"only files are counted and removed", test_pruned_exactly},
     {NULL, NULL}};
 TEST_SUITE(store_file, cases)

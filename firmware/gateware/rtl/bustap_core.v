@@ -45,13 +45,13 @@ module bustap_core #(parameter CORE_MHZ = 66, parameter [127:0] SERIAL = "000000
     state_memory #(.SERIAL(SERIAL)) words (
         .clock(clock),
         .read(maker_read || slot_read || reader_read || fill_busy),
-        .read_word(maker_read ? maker_read_word : slot_read ? {4'd0, slot_read_word}
+        .read_word(maker_read ? maker_read_word : may_read ? {4'd0, slot_read_word}
                    : fill_busy ? {5'b00110, range_index} : reader_read_word),
         .out(state),
         .write(maker_store || slot_write ? 8'hff : reader_store ? reader_store_bytes : 8'h00),
-        .write_word(maker_store ? maker_store_word : slot_write ? {4'd0, slot_write_word}
+        .write_word(maker_store ? maker_store_word : may_write ? {4'd0, slot_write_word}
                     : reader_store_word),
-        .in(maker_store ? maker_store_in : slot_write ? slot_in : reader_store_in));
+        .in(maker_store ? maker_store_in : may_write ? slot_in : reader_store_in));
 
     command_reader reader (
         .clock(clock), .byte_valid(byte_valid), .byte_in(byte_in), .byte_take(byte_take),

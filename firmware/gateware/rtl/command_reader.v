@@ -49,7 +49,7 @@ module command_reader (
     wire [7:0] position = head + offset;
 
     localparam [2:0] WAIT = 3'd0, FETCH = 3'd1, USE = 3'd2, JUDGE = 3'd3, STORE = 3'd4, FILL = 3'd5,
-                     REPLY = 3'd6;
+                     REPLY = 3'd6, DECIDE = 3'd7;
     reg  [2:0] phase = WAIT;
     reg        applying = 1'b0; // the body of CONFIGURE is read again
     reg  [7:0] octet;
@@ -112,7 +112,7 @@ module command_reader (
             default: judgement = BAD_COMMAND;
             endcase
     end
-    wire apply = judgement == OK && code == CONFIGURE;
+    wire apply = status == OK && code == CONFIGURE;
 
     // --- one port of state_memory for both ---
     wire store_value = phase == STORE;
@@ -203,6 +203,9 @@ module command_reader (
                 phase <= REPLY;
         JUDGE: begin
             status <= judgement;
+            phase <= DECIDE;
+        end
+        DECIDE: begin
             applying <= apply;
             phase <= apply ? WAIT : REPLY;
             if (apply)
@@ -215,7 +218,6 @@ module command_reader (
                 applying <= 1'b0;
                 phase <= WAIT;
             end
-        default: phase <= WAIT;
         endcase
     end
 endmodule

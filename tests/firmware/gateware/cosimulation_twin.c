@@ -2,7 +2,6 @@
 
 #include "firmware/board_state.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* The board's C code, with a link and a bus that never wait. */
@@ -82,23 +81,19 @@ static void steps(struct twin *twin, size_t limit)
 
 void run_twin(struct test *test, const struct wire_identity *identity)
 {
-    struct twin *twin = calloc(1, sizeof *twin);
-    if (!twin)
-        fail("no memory");
+    struct twin twin = {.test = test};
     const struct bus_front bus = {.take = twin_take,
                                   .now = twin_now,
                                   .microseconds = twin_microseconds,
                                   .ended = twin_ended,
                                   .stall = twin_stall,
                                   .stalls = twin_stalls,
-                                  .context = twin};
-    const struct board_link link = {.send = twin_send, .receive = twin_receive, .context = twin};
-    twin->test = test;
-    board_init(&twin->board, identity, &bus, &link, twin->frames, FRAMES);
+                                  .context = &twin};
+    const struct board_link link = {.send = twin_send, .receive = twin_receive, .context = &twin};
+    board_init(&twin.board, identity, &bus, &link, twin.frames, FRAMES);
     for (size_t i = 0; i < test->ends.size; i += sizeof(size_t)) {
         size_t end;
         memcpy(&end, test->ends.data + i, sizeof end);
-        steps(twin, end);
+        steps(&twin, end);
     }
-    free(twin);
 }

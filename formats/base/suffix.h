@@ -20,4 +20,12 @@ static inline bool suffix_take(const char *text, size_t *size, const char *suffi
     return true;
 }
 
+/* Whether all of text ends with the suffix. */
+static inline bool suffix_is(const char *text, const char *suffix,
+                             int (*compare)(const char *a, const char *b, size_t size))
+{
+    size_t size = strlen(text);
+    return suffix_take(text, &size, suffix, compare);
+}
+
 #endif

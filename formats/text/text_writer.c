@@ -39,12 +39,6 @@ struct text_writer {
     char name[];
 };
 
-static bool ends_with(const char *path, const char *suffix)
-{
-    size_t size = strlen(path);
-    return suffix_take(path, &size, suffix, strncasecmp);
-}
-
 static int no_memory(const struct text_writer *writer, struct bt_error *error)
 {
     return bt_fail(error, BT_MEMORY, "no memory to write %s", writer->name);
@@ -59,7 +53,7 @@ static int open_file(struct text_writer *writer, const char *path, struct bt_err
     }
     if (!*path)
         return bt_fail(error, BT_USAGE, "a file to write needs a name, or - for standard output");
-    if (ends_with(path, ".xz") || ends_with(path, ".zst"))
+    if (suffix_is(path, ".xz", strncasecmp) || suffix_is(path, ".zst", strncasecmp))
         return bt_fail(error, BT_USAGE, "%.300s: only .gz and .bz2 are written compressed", path);
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
         if (S_ISDIR(status.st_mode))
@@ -108,9 +102,9 @@ struct text_writer *text_writer_new(const char *path, struct bt_error *error)
         writer_new(strcmp(path, "-") == 0 ? "standard output" : path, error);
     if (!writer)
         return NULL;
-    if (ends_with(path, ".gz"))
+    if (suffix_is(path, ".gz", strncasecmp))
         writer->container = CONTAINER_GZIP;
-    else if (ends_with(path, ".bz2"))
+    else if (suffix_is(path, ".bz2", strncasecmp))
         writer->container = CONTAINER_BZIP2;
     writer->raw = malloc(RAW_BYTES);
     if (!writer->raw)

@@ -1,6 +1,8 @@
 #define _DEFAULT_SOURCE /* mkdtemp is XSI */
 #include "tests/support/folder.h"
 
+#include "formats/base/suffix.h"
+
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,13 +55,6 @@ static int compare(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static bool ends_with(const char *name, const char *ending)
-{
-    size_t length = strlen(name);
-    size_t tail = strlen(ending);
-    return length >= tail && strcmp(name + length - tail, ending) == 0;
-}
-
 struct folder_list folder_list(const char *path, const char *ending)
 {
     struct folder_list list = {NULL, 0};
@@ -68,7 +63,7 @@ struct folder_list folder_list(const char *path, const char *ending)
         return list;
     for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-            !ends_with(entry->d_name, ending))
+            !suffix_is(entry->d_name, ending, strncmp))
             continue;
         char **names = realloc(list.names, (list.count + 1) * sizeof *names);
         if (!names)

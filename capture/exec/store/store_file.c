@@ -1,6 +1,8 @@
 #define _GNU_SOURCE /* secure_getenv(), O_PATH */
 #include "capture/exec/store/store_file.h"
 
+#include "formats/base/suffix.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -172,12 +174,6 @@ struct block_store *store_file_blocks(struct store_file *file)
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-static bool ends_with(const char *name, const char *suffix)
-{
-    const size_t length = strlen(name), end = strlen(suffix);
-    return length >= end && strcmp(name + length - end, suffix) == 0;
-}
-
 /* One pass over the folder: the size of all files and the name of the oldest. Removes temporary
  * files that a killed process has left. */
 static uint64_t survey(DIR *folder, char oldest[NAME_BYTES])
@@ -191,7 +187,7 @@ static uint64_t survey(DIR *folder, char oldest[NAME_BYTES])
     while ((entry = readdir(folder))) {
         const bool temporary = strncmp(entry->d_name, TEMPORARY, strlen(TEMPORARY)) == 0;
         if (strlen(entry->d_name) >= NAME_BYTES ||
-            (!temporary && !ends_with(entry->d_name, SUFFIX)) ||
+            (!temporary && !suffix_is(entry->d_name, SUFFIX, strncmp)) ||
             fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
             !S_ISREG(status.st_mode))
             continue;

@@ -2,18 +2,16 @@
 
 #include "firmware/gateware/sim/gateware_board.h"
 #include "firmware/p6.h"
-#include "formats/wire/wire.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define BUS_HZ    UINT64_C(50000000) /* 1.7 million requests a second, plain, fit the link */
-#define CORE_HZ   UINT64_C(66000000)
-#define LINK_HZ   UINT64_C(60000000)
-#define STEP_NS   20000u
-#define SETTLE_NS 200000u  /* the last request is in a frame, or counted */
-#define IDLE_NS   1000000u /* without a byte: the board has nothing to do */
-#define AHEAD     256u     /* phases: more than pass in a step */
+#define BUS_HZ  UINT64_C(50000000) /* 1.7 million requests a second, plain, fit the link */
+#define CORE_HZ UINT64_C(66000000)
+#define LINK_HZ UINT64_C(60000000)
+#define STEP_NS 20000u
+#define IDLE_NS 1000000u /* without a byte: the board has nothing to do */
+#define AHEAD   256u     /* phases: more than pass in a step */
 
 struct lab_gateware {
     struct gateware_board *board;
@@ -86,14 +84,12 @@ static void put_phases(struct lab_gateware *self)
 /* The bus has ended, and its last request has passed the board. */
 static void stop_when_ended(struct lab_gateware *self)
 {
-    uint8_t bytes[WIRE_COMMAND_MAX];
-    const struct wire_command stop = {.version = WIRE_VERSION, .code = WIRE_STOP};
     if (self->bus->sent < self->bus->requests || self->stopped)
         return;
     self->settled_ns += STEP_NS;
-    if (self->settled_ns < SETTLE_NS || self->chip->from_count > 0 || !self->clocked)
+    if (self->settled_ns < GATEWARE_SETTLE_NS || self->chip->from_count > 0 || !self->clocked)
         return;
-    ft245_chip_put(self->chip, bytes, wire_command_put(bytes, &stop));
+    gateware_board_stop(self->board);
     self->stopped = true;
 }
 

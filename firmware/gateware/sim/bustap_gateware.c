@@ -6,7 +6,6 @@
 #include "firmware/gateware/sim/gateware_board.h"
 #include "firmware/gateware/sim/gateware_options.h"
 #include "formats/base/printable.h"
-#include "formats/wire/wire.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -17,7 +16,6 @@
 #include <unistd.h>
 
 #define STEP_NS     20000u
-#define SETTLE_NS   200000u              /* the last request is in a frame, or counted */
 #define PHASES      1400u                /* more than pass in a step */
 #define UNKNOWN_GAP UINT64_C(0xffffffff) /* a saturated time: the interval is unknown */
 #define UNKNOWN_AS  1000u                /* clocks that pass instead of it */
@@ -79,15 +77,13 @@ static void take_phases(struct simulation *simulation)
 /* The bus has ended, and its last request has passed the board: as a host would, stops it. */
 static void stop_when_ended(struct simulation *simulation)
 {
-    uint8_t bytes[WIRE_COMMAND_MAX];
-    const struct wire_command stop = {.version = WIRE_VERSION, .code = WIRE_STOP};
     if (simulation->count > 0 || !simulation->front.ended(simulation->front.context))
         return;
     simulation->quiet_ns += STEP_NS;
-    if (simulation->stopped || simulation->quiet_ns < SETTLE_NS || simulation->commands_count > 0 ||
-        simulation->chip->from_count > 0)
+    if (simulation->stopped || simulation->quiet_ns < GATEWARE_SETTLE_NS ||
+        simulation->commands_count > 0 || simulation->chip->from_count > 0)
         return;
-    ft245_chip_put(simulation->chip, bytes, wire_command_put(bytes, &stop));
+    gateware_board_stop(simulation->board);
     simulation->stopped = true;
 }
 

@@ -1,6 +1,7 @@
 #include "firmware/gateware/sim/gateware_board.h"
 
 #include "firmware/virtual/random.h"
+#include "formats/wire/wire.h"
 
 #include <stdlib.h>
 
@@ -141,6 +142,13 @@ bool gateware_board_armed(const struct gateware_board *board)
 uint64_t gateware_board_tick(const struct gateware_board *board)
 {
     return board->tick;
+}
+
+void gateware_board_stop(struct gateware_board *board)
+{
+    uint8_t bytes[WIRE_COMMAND_MAX];
+    const struct wire_command stop = {.version = WIRE_VERSION, .code = WIRE_STOP};
+    ft245_chip_put(&board->chip, bytes, wire_command_put(bytes, &stop));
 }
 
 struct ft245_chip *gateware_board_chip(struct gateware_board *board)

@@ -12,6 +12,8 @@ struct gateware_settings {
     const char *vcd;                   /* file that receives all signals, or NULL */
 };
 
+#define GATEWARE_SETTLE_NS 200000u /* after it the last request is in a frame, or counted */
+
 struct gateware_board;
 
 /* A board after power-up, or NULL (no memory). Free with gateware_board_free. */
@@ -33,6 +35,9 @@ bool gateware_board_armed(const struct gateware_board *board);
 
 /* The bus's clock: rising edges so far. */
 uint64_t gateware_board_tick(const struct gateware_board *board);
+
+/* Gives the board STOP, as a host would whose bus has ended. */
+void gateware_board_stop(struct gateware_board *board);
 
 /* The chip, for its bytes, pauses and the fault that it found. */
 struct ft245_chip *gateware_board_chip(struct gateware_board *board);

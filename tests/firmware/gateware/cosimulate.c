@@ -6,10 +6,12 @@
  * records and losses must be all that the C code accepts. With missed=1 the core is too slow, too:
  * all requests are ones that the filter keeps, since what the bus's side drops counts as kept.
  * With stall=1 the bus is stalled instead, and nothing may be lost on any link. With commands=N the
- * bus is quiet, and N commands are sent, whole and damaged, in all states.
+ * bus is quiet, and N commands are sent, whole and damaged, in all states. With halts=PERCENT the
+ * clocks of bus and link stop for a while in so many of the simulation's steps.
  *
  * usage: cosimulate seed=N [requests=N] [gap=CLOCKS] [packed=1] [filter=1] [loss=1] [missed=1]
- * [stall=1] [bus=HZ] [core=HZ] [link=HZ] [pause=PERCENT] [vcd=FILE]
+ * [stall=1] [bus=HZ] [core=HZ] [link=HZ] [pause=PERCENT]
+ * [halts=PERCENT] [vcd=FILE]
  */
 #include "tests/firmware/gateware/cosimulation.h"
 
@@ -119,7 +121,7 @@ static bool set(struct options *options, const char *argument)
                  {"missed", &options->missed},     {"stall", &options->stall},
                  {"commands", &options->commands}, {"bus", &options->bus},
                  {"core", &options->core},         {"link", &options->link},
-                 {"pause", &options->pause}};
+                 {"pause", &options->pause},       {"halts", &options->halts}};
     const char *value = strchr(argument, '=');
     if (value && strncmp(argument, "vcd=", 4) == 0) {
         options->vcd = value + 1;

@@ -40,15 +40,38 @@ void put_command(struct test *test, uint8_t code, const uint8_t *body, uint16_t 
     append(&test->commands, bytes, wire_command_put(bytes, &command));
 }
 
+static void run_clocks(struct test *test, uint64_t nanoseconds)
+{
+    size_t next = test->sent;
+    test->sent +=
+        gateware_board_run(test->board, nanoseconds, test->phases + next,
+                           gateware_board_armed(test->board) ? test->options.requests - next : 0);
+}
+
+/* The clocks of bus and link may end anywhere, in either half of a period, and go on at another
+ * phase. Returns for how many of the step's nanoseconds the simulation has run. */
+static uint64_t halt(struct test *test)
+{
+    const struct options *options = &test->options;
+    uint32_t until = below(test, STEP_NS), halted = below(test, STEP_NS - until);
+    uint32_t which = below(test, 4);
+    run_clocks(test, until);
+    gateware_board_clocks(test->board, which & 1 ? options->bus : 0, options->core,
+                          which & 2 ? options->link : 0);
+    run_clocks(test, halted);
+    gateware_board_clocks(test->board, options->bus, options->core, options->link);
+    return until + halted;
+}
+
 void run(struct test *test, uint64_t nanoseconds)
 {
     struct ft245_chip *chip = gateware_board_chip(test->board);
     uint8_t bytes[FT245_BYTES];
     for (uint64_t i = 0; i < nanoseconds; i += STEP_NS) {
-        size_t next = test->sent;
-        test->sent += gateware_board_run(
-            test->board, STEP_NS, test->phases + next,
-            gateware_board_armed(test->board) ? test->options.requests - next : 0);
+        uint64_t done = 0;
+        if (test->options.halts && below(test, 100) < test->options.halts)
+            done = halt(test);
+        run_clocks(test, STEP_NS - done);
         append(&test->gateware, bytes, ft245_chip_take(chip, bytes, sizeof bytes));
     }
     if (chip->fault)

@@ -11,7 +11,7 @@
 
 struct options {
     uint64_t seed, requests, gap, packed, filter, loss, missed, stall, commands;
-    uint64_t bus, core, link, pause;
+    uint64_t bus, core, link, pause, halts;
     const char *vcd;
 };
 

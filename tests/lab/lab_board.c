@@ -34,6 +34,7 @@ struct lab_board {
     struct lab_bus bus;
     struct fault *fault;
     struct lab_gateware *gateware; /* in the firmware's place; NULL: the firmware runs */
+    double gateware_link_bytes;
     struct ftdi_chip *chip;
     struct ftdi_chip_settings chip_settings;
     struct usb_redir *redir;
@@ -121,6 +122,7 @@ bool lab_board_reset(struct lab_board *board)
     board->raw.on = false;
     board->raw.sent = board->raw.dropped = 0;
     (void)lab_board_gateware(board, false);
+    board->gateware_link_bytes = LAB_GATEWARE_LINK_BYTES;
     fault_init(board->fault, &below);
     lab_bus_init(&board->bus, board->board);
     memset(board->board, 0, sizeof *board->board); /* has accepted nothing */
@@ -143,6 +145,7 @@ bool lab_board_restart(struct lab_board *board, uint32_t frames)
     struct board_link link = fault_link(board->fault);
     board->before += board->board->counters.accepted;
     board->bus.session = 0;
+    front.stall(front.context, BUS_STALL_NEVER);
     fault_power_off(board->fault);
     board_init(board->board, &identity, &front, &link, board->frames, board->frame_count);
     return !board->gateware || lab_board_gateware(board, true);
@@ -152,10 +155,18 @@ bool lab_board_gateware(struct lab_board *board, bool on)
 {
     const struct board_link link = fault_link(board->fault);
     lab_gateware_free(board->gateware);
-    board->gateware = on ? lab_gateware_new(&board->bus, &link) : NULL;
+    board->gateware = on ? lab_gateware_new(&board->bus, &link, board->gateware_link_bytes) : NULL;
     board->board->state = BOARD_IDLE;
     fault_power_off(board->fault);
     return board->gateware || !on;
+}
+
+bool lab_board_gateware_link(struct lab_board *board, double bytes_per_second)
+{
+    if (!(bytes_per_second >= 1 && bytes_per_second <= LAB_GATEWARE_LINK_BYTES))
+        return false;
+    board->gateware_link_bytes = bytes_per_second;
+    return !board->gateware || lab_board_gateware(board, true);
 }
 
 struct usb_redir *lab_board_redir(struct lab_board *board)
@@ -305,4 +316,6 @@ void lab_board_counters(struct lab_board *board, struct lab_board_counters *coun
         .raw_dropped = board->raw.dropped,
     };
     board_counters(board->board, &counters->firmware);
+    if (board->gateware)
+        counters->firmware.stalled = lab_gateware_stalled(board->gateware);
 }

@@ -56,6 +56,10 @@ bool lab_board_restart(struct lab_board *board, uint32_t frames);
  * it cannot. */
 bool lab_board_gateware(struct lab_board *board, bool on);
 
+/* What the gateware's link carries, 1 to 60,000,000 bytes a second of its time; a power cycle.
+ * False for another number, or if it cannot. */
+bool lab_board_gateware_link(struct lab_board *board, double bytes_per_second);
+
 /*
  * Repeats the same bytes instead of running the firmware, at a rate (0: as fast as the host reads).
  * Bytes that the host does not read in time are dropped. A negative rate restores the firmware.

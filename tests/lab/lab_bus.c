@@ -114,10 +114,43 @@ static size_t due(struct lab_bus *bus, size_t capacity)
     return count;
 }
 
+/* Real time since ns, in ticks. */
+static uint64_t ticks_since(int64_t ns)
+{
+    return (uint64_t)(clock_monotonic_ns() - ns) / (UINT64_C(1000000000) / LAB_BUS_CLOCK_HZ);
+}
+
+static void stall(void *context, enum bus_stall stall)
+{
+    struct lab_bus *bus = context;
+    const bool stalled = stall == BUS_STALL_NOW;
+    if (stalled == bus->stalled)
+        return;
+    if (stalled) {
+        bus->stalled_ns = clock_monotonic_ns();
+        bus->stalls.count++;
+    } else {
+        uint64_t ticks = ticks_since(bus->stalled_ns);
+        bus->stalls.ticks += ticks;
+        bus->base += ticks;
+        bus->tick += ticks;
+        lab_bus_set_rate(bus, bus->rate);
+    }
+    bus->stalled = stalled;
+}
+
+static struct bus_stalls stalls(void *context)
+{
+    const struct lab_bus *bus = context;
+    struct bus_stalls stalls = bus->stalls;
+    stalls.ticks += bus->stalled ? ticks_since(bus->stalled_ns) : 0;
+    return stalls;
+}
+
 static size_t take(void *context, struct bus_phase *phases, size_t capacity)
 {
     struct lab_bus *bus = context;
-    if (!armed(bus))
+    if (!armed(bus) || bus->stalled)
         return 0;
     size_t count = due(bus, capacity);
     for (size_t i = 0; i < count; i++) {
@@ -131,7 +164,8 @@ static size_t take(void *context, struct bus_phase *phases, size_t capacity)
 
 static uint64_t now(void *context)
 {
-    return ((struct lab_bus *)context)->tick;
+    const struct lab_bus *bus = context;
+    return bus->tick + (bus->stalled ? ticks_since(bus->stalled_ns) : 0);
 }
 
 static uint64_t microseconds(void *context)
@@ -148,6 +182,11 @@ static bool ended(void *context)
 
 struct bus_front lab_bus_front(struct lab_bus *bus)
 {
-    return (struct bus_front){
-        .take = take, .now = now, .microseconds = microseconds, .ended = ended, .context = bus};
+    return (struct bus_front){.take = take,
+                              .now = now,
+                              .microseconds = microseconds,
+                              .ended = ended,
+                              .stall = stall,
+                              .stalls = stalls,
+                              .context = bus};
 }

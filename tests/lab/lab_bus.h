@@ -32,6 +32,9 @@ struct lab_bus {
     uint64_t tick;     /* clock of the last request */
     double owed;       /* requests that are due, with a fraction */
     int64_t looked_ns; /* time of the last poll */
+    bool stalled;      /* by the board, since stalled_ns */
+    int64_t stalled_ns;
+    struct bus_stalls stalls; /* those that have ended; each delays all later requests */
 };
 
 /* A quiet bus without end. */
@@ -41,7 +44,7 @@ void lab_bus_init(struct lab_bus *bus, const struct board *board);
 void lab_bus_set_rate(struct lab_bus *bus, double rate);
 
 /* The bus as the board sees it: paced by real time, without waiting. Delays of more than 20 ms
- * between two polls are not caught up. */
+ * between two polls are not caught up. While the board stalls it, its clock runs in real time. */
 struct bus_front lab_bus_front(struct lab_bus *bus);
 
 #endif

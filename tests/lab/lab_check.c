@@ -4,9 +4,11 @@
  *
  * usage: lab_check FILE...      in order
  *        lab_check -t FILE...   the same, of a board whose time begins before the bus's
+ *        lab_check -s FILE...   the same, of a board that may stall its bus: records may be later
  *        lab_check -1 FILE...   all of one session of the board: each file in a separate thread
  * output: records=N bus=N link=N queue=N disk=N gaps=N gap_ms=N uncounted=N sessions=N after=N
- * files=N end=WHY exit status: 0; 1 after an error, which is printed on standard error
+ * files=N delay=N end=WHY; delay: ticks by which the last record was later than its bus had it
+ * exit status: 0; 1 after an error, which is printed on standard error
  */
 #include "formats/capture/capture_file.h"
 #include "formats/capture/trace_reader.h"
@@ -25,6 +27,8 @@ struct check {
     uint64_t base;      /* first index of the board's session */
     uint64_t tick_base; /* first tick of the board's session */
     bool late;          /* the board's time does not begin with the bus's */
+    bool stalls;        /* the board may stall the bus */
+    uint64_t delay;     /* ticks by which the last record was late */
     uint64_t records, sessions, files;
     uint64_t gaps, uncounted; /* all gaps; those without a count */
     uint64_t gap_ms;
@@ -45,8 +49,8 @@ static bool interval_holds(const struct check *check, const struct batch *batch,
     uint64_t first, last;
     lab_bus_request(check->end - check->base, &first);
     lab_bus_request(check->end + count - 1 - check->base, &last);
-    return batch->lost.first_tick <= first + check->tick_base &&
-           batch->lost.last_tick >= last + check->tick_base;
+    const uint64_t base = check->tick_base + check->delay;
+    return batch->lost.first_tick <= first + base && batch->lost.last_tick >= last + base;
 }
 
 static bool same(const struct record *a, const struct record *b)
@@ -62,6 +66,21 @@ static void begin_session(struct check *check, const struct batch *batch)
     lab_bus_request(batch->first_index - check->base, &tick);
     check->tick_base = check->sessions || check->late ? batch->first_tick - tick : 0;
     check->sessions++;
+}
+
+/* Of a bus that was stalled: no record is earlier than on a bus that was not. */
+static int check_delays(struct check *check, const char *path, const struct batch *batch)
+{
+    uint64_t tick = batch->first_tick, expected;
+    for (size_t i = 0; i < batch->count; i++) {
+        tick += i > 0 ? batch->records[i].time : 0;
+        lab_bus_request(batch->first_index + i - check->base, &expected);
+        expected += check->tick_base;
+        if (tick < expected)
+            return wrong(path, batch->first_index + i, "the record is earlier than on the bus");
+        check->delay = tick - expected;
+    }
+    return 0;
 }
 
 static int check_batch(struct check *check, const char *path, const struct batch *batch)
@@ -84,16 +103,16 @@ static int check_batch(struct check *check, const char *path, const struct batch
     if (batch->count == 0)
         return 0;
     lab_bus_request(first - check->base, &tick);
-    if (batch->first_tick != tick + check->tick_base)
+    if (!check->stalls && batch->first_tick != tick + check->tick_base)
         return wrong(path, first, "the tick of a block's first record is wrong");
     for (size_t i = 0; i < batch->count; i++) {
         struct record record = lab_bus_record(first + i - check->base);
-        if (i == 0 && (lost > 0 || (check->late && first == check->base)))
-            record.time = batch->records[0].time; /* since the record kept before it */
+        if (check->stalls || (i == 0 && (lost > 0 || (check->late && first == check->base))))
+            record.time = batch->records[i].time; /* since the record kept before it */
         if (!same(&batch->records[i], &record))
             return wrong(path, first + i, "the record does not match its index");
     }
-    return 0;
+    return check->stalls ? check_delays(check, path, batch) : 0;
 }
 
 static int check_source(struct check *check, const char *path, struct source *source)
@@ -207,11 +226,12 @@ static void print(const struct check *check)
 {
     printf("records=%" PRIu64 " bus=%" PRIu64 " link=%" PRIu64 " queue=%" PRIu64 " disk=%" PRIu64
            " gaps=%" PRIu64 " gap_ms=%" PRIu64 " uncounted=%" PRIu64 " sessions=%" PRIu64
-           " after=%" PRIu64 " files=%" PRIu64 " end=%s\n",
+           " after=%" PRIu64 " files=%" PRIu64 " delay=%" PRIu64 " end=%s\n",
            check->records, check->lost.count[LOSS_BUS], check->lost.count[LOSS_LINK],
            check->lost.count[LOSS_QUEUE], check->lost.count[LOSS_DISK], check->gaps, check->gap_ms,
            check->uncounted, check->sessions, check->closed ? check->closing.after_stop : 0,
-           check->files, check->closed ? capture_end_name(check->closing.end) : "none");
+           check->files, check->delay,
+           check->closed ? capture_end_name(check->closing.end) : "none");
 }
 
 int main(int argc, char **argv)
@@ -219,11 +239,12 @@ int main(int argc, char **argv)
     struct check check = {0};
     int result = 0;
     bool one_session = argc > 1 && strcmp(argv[1], "-1") == 0;
-    check.late = argc > 1 && strcmp(argv[1], "-t") == 0;
+    check.stalls = argc > 1 && strcmp(argv[1], "-s") == 0;
+    check.late = check.stalls || (argc > 1 && strcmp(argv[1], "-t") == 0);
     char **paths = argv + 1 + (one_session || check.late);
     int count = argc - 1 - (one_session || check.late);
     if (count < 1) {
-        fprintf(stderr, "usage: lab_check [-1 | -t] FILE...\n");
+        fprintf(stderr, "usage: lab_check [-1 | -s | -t] FILE...\n");
         return 2;
     }
     if (one_session)

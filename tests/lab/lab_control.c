@@ -161,6 +161,16 @@ static const char *command_gateware(struct lab_board *board, const struct words 
     return failure;
 }
 
+/* Bytes per second. */
+static const char *command_link(struct lab_board *board, const struct words *words)
+{
+    double bytes;
+    char *rest;
+    if (!number(&bytes, second(words), &rest) || *rest || !lab_board_gateware_link(board, bytes))
+        return "1 to 60M bytes per second are needed";
+    return NULL;
+}
+
 static const char *command_restart(struct lab_board *board, const struct words *words)
 {
     (void)words;
@@ -242,7 +252,7 @@ static const struct {
     {"requests", command_requests}, {"hang", command_hang},         {"restart", command_restart},
     {"version", command_version},   {"stale", command_stale},       {"overrun", command_overrun},
     {"fault", command_fault},       {"clear", command_clear},       {"raw", command_raw},
-    {"counters", command_counters}, {"gateware", command_gateware},
+    {"counters", command_counters}, {"gateware", command_gateware}, {"link", command_link},
 };
 
 /* --- lines --------------------------------------------------------------------------------------
@@ -257,12 +267,12 @@ static void tell_counters(struct lab_board *board, char *answer)
              "ok session=%" PRIu32 " state=%" PRIu32 " sent=%" PRIu64 " accepted=%" PRIu64
              " lost=%" PRIu64 " before=%" PRIu64 " waiting=%" PRIu32 " peak=%" PRIu32
              " faults=%" PRIu64 " damaged=%" PRIu64 " swallowed=%" PRIu64
-             " opened=%u latency=%u queued=%u raw=%" PRIu64 " dropped=%" PRIu64,
+             " opened=%u latency=%u queued=%u raw=%" PRIu64 " dropped=%" PRIu64 " stalled=%" PRIu64,
              counters.session, counters.firmware.state, counters.sent, counters.firmware.accepted,
              counters.firmware.lost, counters.before, counters.firmware.queue_fill,
              counters.firmware.queue_peak, fault->frames, fault->requests, fault->bytes,
              counters.opened, counters.latency_ms, counters.queued, counters.raw_sent,
-             counters.raw_dropped);
+             counters.raw_dropped, counters.firmware.stalled);
 }
 
 void lab_control(struct lab_board *const *boards, unsigned count, char *line,

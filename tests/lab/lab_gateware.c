@@ -8,7 +8,7 @@
 
 #define BUS_HZ  UINT64_C(50000000) /* 1.7 million requests a second, plain, fit the link */
 #define CORE_HZ UINT64_C(66000000)
-#define LINK_HZ UINT64_C(60000000)
+#define LINK_HZ UINT64_C(60000000) /* a byte each */
 #define STEP_NS 20000u
 #define IDLE_NS 1000000u /* without a byte: the board has nothing to do */
 #define AHEAD   256u     /* phases: more than pass in a step */
@@ -19,7 +19,8 @@ struct lab_gateware {
     struct lab_bus *bus;
     struct board_link link;
     bool clocked, armed, stopped;
-    uint64_t base; /* the board's tick at the bus's tick 0 in this session */
+    uint64_t base;           /* the board's tick at the bus's tick 0 in this session */
+    uint64_t stalled_before; /* ticks, before this session */
     struct bus_phase phases[AHEAD];
     size_t count;
     uint64_t made; /* phases of this session */
@@ -28,7 +29,8 @@ struct lab_gateware {
     size_t out_first, out_count;
 };
 
-struct lab_gateware *lab_gateware_new(struct lab_bus *bus, const struct board_link *link)
+struct lab_gateware *lab_gateware_new(struct lab_bus *bus, const struct board_link *link,
+                                      double link_bytes)
 {
     const struct gateware_settings settings = {
         .bus_hz = BUS_HZ, .core_hz = CORE_HZ, .link_hz = LINK_HZ, .seed = 1};
@@ -38,6 +40,7 @@ struct lab_gateware *lab_gateware_new(struct lab_bus *bus, const struct board_li
         return NULL;
     }
     self->chip = gateware_board_chip(self->board);
+    self->chip->write_share = (uint32_t)(UINT32_MAX * (link_bytes / LAB_GATEWARE_LINK_BYTES));
     self->bus = bus;
     self->link = *link;
     self->clocked = true;
@@ -56,9 +59,15 @@ bool lab_gateware_armed(const struct lab_gateware *self)
     return self->armed;
 }
 
+uint64_t lab_gateware_stalled(const struct lab_gateware *self)
+{
+    return gateware_board_stalled(self->board) - self->stalled_before;
+}
+
 /* --- the bus ---------------------------------------------------------------------------------- */
 
-/* The first request of a session comes at once, the others at their ticks after it. */
+/* The first request of a session comes at once, the others at their ticks after it, and as much
+ * later as the bus was stalled. */
 static void make_phases(struct lab_gateware *self)
 {
     while (self->bus->rate > 0 && self->count < AHEAD && self->made < self->bus->requests) {
@@ -79,6 +88,11 @@ static void put_phases(struct lab_gateware *self)
     self->count -= done;
     self->bus->sent += done;
     memmove(self->phases, self->phases + done, self->count * sizeof *self->phases);
+    uint64_t now = gateware_board_tick(self->board);
+    uint64_t late = self->count > 0 && self->phases[0].tick < now ? now - self->phases[0].tick : 0;
+    self->base += late;
+    for (size_t i = 0; late > 0 && i < self->count; i++)
+        self->phases[i].tick += late;
 }
 
 /* The bus has ended, and its last request has passed the board. */
@@ -103,6 +117,7 @@ static void follow_session(struct lab_gateware *self)
     self->stopped = false;
     self->count = 0;
     self->made = self->bus->sent = self->settled_ns = 0;
+    self->stalled_before = gateware_board_stalled(self->board);
 }
 
 /* --- the link --------------------------------------------------------------------------------- */

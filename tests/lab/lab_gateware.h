@@ -12,9 +12,13 @@
 
 struct lab_gateware;
 
-/* A board after power-up on a bus and a link. NULL: this model was built without verilator, or
- * memory is insufficient. */
-struct lab_gateware *lab_gateware_new(struct lab_bus *bus, const struct board_link *link);
+#define LAB_GATEWARE_LINK_BYTES 60e6
+
+/* A board after power-up on a bus and a link, which carries up to link_bytes a second of its time,
+ * at most LAB_GATEWARE_LINK_BYTES. NULL: this model was built without verilator, or memory is
+ * insufficient. */
+struct lab_gateware *lab_gateware_new(struct lab_bus *bus, const struct board_link *link,
+                                      double link_bytes);
 void lab_gateware_free(struct lab_gateware *self);
 
 /* Runs for a moment, with or without the link's clock. Returns whether there was anything to do. */
@@ -22,5 +26,8 @@ bool lab_gateware_step(struct lab_gateware *self, bool clocked);
 
 /* Whether a host has armed the board. */
 bool lab_gateware_armed(const struct lab_gateware *self);
+
+/* Ticks in which the bus could not begin a request, as its agents saw it, in this session. */
+uint64_t lab_gateware_stalled(const struct lab_gateware *self);
 
 #endif

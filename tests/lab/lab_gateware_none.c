@@ -1,10 +1,12 @@
 /* For a model that is built without verilator. */
 #include "tests/lab/lab_gateware.h"
 
-struct lab_gateware *lab_gateware_new(struct lab_bus *bus, const struct board_link *link)
+struct lab_gateware *lab_gateware_new(struct lab_bus *bus, const struct board_link *link,
+                                      double link_bytes)
 {
     (void)bus;
     (void)link;
+    (void)link_bytes;
     return NULL;
 }
 
@@ -24,4 +26,10 @@ bool lab_gateware_armed(const struct lab_gateware *self)
 {
     (void)self;
     return false;
+}
+
+uint64_t lab_gateware_stalled(const struct lab_gateware *self)
+{
+    (void)self;
+    return 0;
 }

@@ -231,12 +231,69 @@ account() {
     same "captured and lost" $((captured + $(value after "$counts"))) "$accepted"
 }
 
-# Stops the capture and the daemon, and checks the capture.
-finish_capture() {
+stop_capture() {
     ctl stop lab >/dev/null
     await state_is stopped
+}
+
+# Stops the capture and the daemon, and checks the capture.
+finish_capture() {
+    stop_capture
     stop_daemon
     check_capture
+}
+
+# Puts the gateware in the firmware's place.
+use_gateware() {
+    echo 'gateware on' >&3
+    answer=$(read -r line <&3; echo "${line-}")
+    case $answer in
+    ok*) ;;
+    *without\ verilator*) not_measured 'verilator was not there when the model was built' ;;
+    *) fail "gateware on: $answer" ;;
+    esac
+}
+
+# The same as account for the gateware, after a stop. The last requests, up to $1 (100), came between STOP and END, and
+# are not the session's.
+account_stopped() {
+    model counters
+    sent=$(value sent "$answer")
+    seen=0
+    for stage in records bus link queue disk; do
+        seen=$((seen + $(value $stage "$counts")))
+    done
+    if [ "$seen" -gt "$sent" ] || [ "$seen" -lt $((sent - ${1:-100})) ]; then
+        fail "captured and lost: $seen of $sent ($counts)"
+    fi
+}
+
+# --- a bus that the board may stall -------------------------------------------------------------------
+
+# Waits until the bus has been stalled for $1 ticks without a request.
+await_standstill() {
+    standstill=$1
+    await stands_still
+}
+
+stands_still() {
+    before=$(counter sent)
+    from=$(counter stalled)
+    await counter_is stalled -ge $((from + standstill))
+    [ "$(counter sent)" -eq "$before" ]
+}
+
+# Ends the daemon after a capture that had stalls, whose counts are then in $stalls, and checks the capture.
+check_stalled() {
+    stalls="stalls=$(status stalls) stalled=$(status stalled)"
+    stop_daemon
+    check_capture
+    model counters
+    [ "$(value stalls "$stalls")" -gt 0 ] || fail "no stalls are reported"
+    # BNR# acts some clocks later
+    difference=$(($(value stalled "$stalls") - $(value stalled "$answer")))
+    [ "${difference#-}" -le $((4 * $(value stalls "$stalls"))) ] || fail "$stalls differ from the bus's: $answer"
+    [ "$(value delay "$counts")" -le "$(value stalled "$answer")" ] || fail "later than stalled: $counts; $answer"
 }
 
 # Waits until the bus has sent $1 more requests.

@@ -20,7 +20,7 @@ struct gateware_board {
     struct gateware_pins pins;
     struct clock clocks[CLOCKS];
     uint64_t now; /* ps */
-    uint64_t tick;
+    uint64_t tick, stalled;
     struct p6_pins p6;
     struct ft245_chip chip;
     struct bus_phase *phases; /* the caller's, while the simulation runs */
@@ -87,6 +87,7 @@ static void bus_rises(struct gateware_board *board)
         phase->tick = board->tick;
         board->done++;
     }
+    board->stalled += board->p6.stalled;
 }
 
 static void link_rises(struct gateware_board *board)
@@ -142,6 +143,11 @@ bool gateware_board_armed(const struct gateware_board *board)
 uint64_t gateware_board_tick(const struct gateware_board *board)
 {
     return board->tick;
+}
+
+uint64_t gateware_board_stalled(const struct gateware_board *board)
+{
+    return board->stalled;
 }
 
 void gateware_board_stop(struct gateware_board *board)

@@ -36,6 +36,9 @@ bool gateware_board_armed(const struct gateware_board *board);
 /* The bus's clock: rising edges so far. */
 uint64_t gateware_board_tick(const struct gateware_board *board);
 
+/* Rising edges so far at which the bus's agents could not begin a request, because of BNR#. */
+uint64_t gateware_board_stalled(const struct gateware_board *board);
+
 /* Gives the board STOP, as a host would whose bus has ended. */
 void gateware_board_stop(struct gateware_board *board);
 

@@ -1,27 +1,8 @@
 # The board in logic in the firmware's place: a capture that ends with its bus, a second one with stale bytes of the
 # first, a stop, an unplugged cable and a link that hangs in mid-capture, both of which the session survives.
 # seconds: 900
-echo 'gateware on' >&3
-answer=$(read -r line <&3; echo "${line-}")
-case $answer in
-ok*) ;;
-*without\ verilator*) not_measured 'verilator was not there when the model was built' ;;
-*) fail "gateware on: $answer" ;;
-esac
+use_gateware
 LAB_CHECK=-t
-
-# A stop comes in the middle of a moment of the simulation: the last few requests are not the session's any more.
-account_stopped() {
-    model counters
-    sent=$(value sent "$answer")
-    seen=0
-    for stage in records bus link queue disk; do
-        seen=$((seen + $(value $stage "$counts")))
-    done
-    if [ "$seen" -gt "$sent" ] || [ "$seen" -lt $((sent - 100)) ]; then
-        fail "captured and lost: $seen of $sent ($counts)"
-    fi
-}
 
 plug
 configure

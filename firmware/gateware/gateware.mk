@@ -86,9 +86,9 @@ $(VERILATED)/runtime.o: $(GATEWARE)/sim/gateware_pins.cpp $(VERILATED)/V$(GATEWA
 	    $(VERILATED)/gateware_pins.o
 
 $(GATEWARE_BUILD)/cosimulate: $(patsubst %.c,$(GATEWARE_BUILD)/%.o,$(wildcard tests/firmware/gateware/*.c)) $(GATEWARE_TESTS) \
-    $(VERILATED)/runtime.o $(VERILATED)/V$(GATEWARE_TOP)__ALL.a
+    $(VERILATED)/runtime.o $(VERILATED)/V$(GATEWARE_TOP)__ALL.a $(BUILD)/libfirmware.a $(BUILD)/libformats.a
 	@echo '  LINK   $@'
-	@g++ -o $@ $^ -lpthread
+	@g++ $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lpthread
 
 # The simulated board as a program. It has no C code of the board in it, but its virtual bus.
 $(GATEWARE_BUILD)/bustap-gateware: $(patsubst %,$(GATEWARE_BUILD)/$(GATEWARE)/sim/%.o,bustap_gateware gateware_options \

@@ -7,11 +7,18 @@ cosimulate=$TOP/build/gateware/cosimulate
     echo "build/gateware/cosimulate is not built: that needs verilator"
     exit 77
 }
+trace=$SHARED/data/pentium2.byu # a real one
+[ -f "$trace" ] || {
+    trace=made.byu
+    "$BUILD/tests/e2e/make_trace" --types all 20000 >made.byu
+}
 seed=1
 for options in '' commands=60 packed=1 filter=1 'packed=1 filter=1 gap=20' 'pause=30 gap=1000 requests=5000' \
     'halts=60 packed=1 requests=5000' 'commands=60 halts=50' 'commands=60 bus=0' \
     'loss=1 gap=0 link=20000000 pause=30' 'loss=1 gap=0 packed=1 bus=100000000' \
     'loss=1 missed=1 gap=0 packed=1 bus=100000000 core=50000000' 'loss=1 missed=1 gap=2 core=30000000' \
+    'smp=8 bus=10000000' 'smp=8 packed=1 bus=15000000 requests=5000' \
+    "replay=$trace requests=5000" "replay=$trace packed=1 bus=133000000" \
     'stall=1 gap=0 link=2000000 requests=5000' 'stall=1 gap=2 packed=1 bus=100000000 link=10000000'; do
     # shellcheck disable=SC2086 # several options
     "$cosimulate" seed=$seed $options || {

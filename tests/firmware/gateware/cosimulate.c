@@ -9,9 +9,12 @@
  * bus is quiet, and N commands are sent, whole and damaged, in all states. With halts=PERCENT the
  * clocks of bus and link stop for a while in so many of the simulation's steps.
  *
- * usage: cosimulate seed=N [requests=N] [gap=CLOCKS] [packed=1] [filter=1] [loss=1] [missed=1]
- * [stall=1] [bus=HZ] [core=HZ] [link=HZ] [pause=PERCENT]
- * [halts=PERCENT] [vcd=FILE]
+ * The requests are random, those of the virtual multiprocessor (smp=N), or those of a trace
+ * (replay=FILE), which starts again at its end.
+ *
+ * usage: cosimulate seed=N [smp=N | replay=FILE] [requests=N] [gap=CLOCKS] [packed=1] [filter=1]
+ * [loss=1] [missed=1] [stall=1] [bus=HZ] [core=HZ] [link=HZ] [pause=PERCENT] [halts=PERCENT]
+ * [vcd=FILE]
  */
 #include "tests/firmware/gateware/cosimulation.h"
 
@@ -23,8 +26,6 @@
 #include <string.h>
 
 #define SESSION 0xdeadbeefu
-
-/* --- requests -------------------------------------------------------------------------------- */
 
 /* Most are near a request: only then do the low bits of a bound matter. */
 static uint32_t choose_bound(struct test *test)
@@ -49,40 +50,6 @@ static void choose_filter(struct test *test)
                          : choose_bound(test);
         filter->ranges[i].low = a < b ? a : b;
         filter->ranges[i].high = a < b ? b : a;
-    }
-}
-
-/* Any encoding of a request; half of them near the one before, as on a real bus, or near the first
- * ones. */
-static void choose_phases(struct test *test)
-{
-    uint64_t tick = 10;
-    for (uint64_t i = 0; i < test->options.requests; i++) {
-        struct bus_phase *phase = &test->phases[i];
-        uint64_t random = virtual_random(&test->random);
-        tick += P6_CLOCKS + (test->options.gap ? below(test, (uint32_t)test->options.gap) : 0);
-        *phase = (struct bus_phase){.tick = tick,
-                                    .address_a = random >> 20 & 0xffffffff8u,
-                                    .address_b = (uint32_t)virtual_random(&test->random) & ~7u,
-                                    .request_a = random & 31u,
-                                    .request_b = random >> 5 & 31u};
-        if (random >> 10 & 3u)
-            phase->address_a &= UINT32_MAX;
-        if (random >> 12 & 1u)
-            phase->request_a = 4;
-        if (test->options.missed)
-            *phase = (struct bus_phase){.tick = tick,
-                                        .address_a = (uint32_t)(random >> 20) & ~7u,
-                                        .request_a = 4,
-                                        .request_b = 1};
-        else if (i > 0 && random >> 13 & 1u) {
-            *phase = phase[-1];
-            phase->tick = tick;
-            if (random >> 32 & 1u)
-                phase->address_a = test->phases[i > 8 ? random >> 33 & 7u : 0].address_a;
-            phase->address_a =
-                (phase->address_a + (random >> 20 & 4095u) - 2048) & UINT64_C(0xffffffff8);
-        }
     }
 }
 
@@ -114,23 +81,33 @@ static bool set(struct options *options, const char *argument)
 {
     const struct {
         const char *name;
-        uint64_t *value;
-    } names[] = {{"seed", &options->seed},         {"requests", &options->requests},
-                 {"gap", &options->gap},           {"packed", &options->packed},
-                 {"filter", &options->filter},     {"loss", &options->loss},
-                 {"missed", &options->missed},     {"stall", &options->stall},
-                 {"commands", &options->commands}, {"bus", &options->bus},
-                 {"core", &options->core},         {"link", &options->link},
-                 {"pause", &options->pause},       {"halts", &options->halts}};
+        uint64_t *number; /* or: */
+        const char **text;
+    } names[] = {{"seed", &options->seed, NULL},
+                 {"requests", &options->requests, NULL},
+                 {"gap", &options->gap, NULL},
+                 {"packed", &options->packed, NULL},
+                 {"filter", &options->filter, NULL},
+                 {"loss", &options->loss, NULL},
+                 {"missed", &options->missed, NULL},
+                 {"stall", &options->stall, NULL},
+                 {"commands", &options->commands, NULL},
+                 {"bus", &options->bus, NULL},
+                 {"core", &options->core, NULL},
+                 {"link", &options->link, NULL},
+                 {"pause", &options->pause, NULL},
+                 {"halts", &options->halts, NULL},
+                 {"smp", &options->smp, NULL},
+                 {"replay", NULL, &options->replay},
+                 {"vcd", NULL, &options->vcd}};
     const char *value = strchr(argument, '=');
-    if (value && strncmp(argument, "vcd=", 4) == 0) {
-        options->vcd = value + 1;
-        return true;
-    }
     for (size_t i = 0; value && i < sizeof names / sizeof *names; i++)
         if (strlen(names[i].name) == (size_t)(value - argument) &&
             strncmp(argument, names[i].name, (size_t)(value - argument)) == 0) {
-            *names[i].value = strtoull(value + 1, NULL, 10);
+            if (names[i].number)
+                *names[i].number = strtoull(value + 1, NULL, 10);
+            else
+                *names[i].text = value + 1;
             return true;
         }
     return false;

@@ -12,6 +12,8 @@
 struct options {
     uint64_t seed, requests, gap, packed, filter, loss, missed, stall, commands;
     uint64_t bus, core, link, pause, halts;
+    uint64_t smp;       /* processors of the virtual multiprocessor; 0: another workload */
+    const char *replay; /* a trace, or NULL */
     const char *vcd;
 };
 
@@ -38,6 +40,9 @@ _Noreturn void fail(const char *what);
 void append(struct bytes *bytes, const uint8_t *data, size_t size);
 /* A random number below limit. */
 uint32_t below(struct test *test, uint32_t limit);
+
+/* Fills in the requests by the options, with ticks from about 0 on. */
+void choose_phases(struct test *test);
 
 /* --- the gateware --- */
 

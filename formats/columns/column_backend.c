@@ -41,7 +41,8 @@ void column_backend_free(struct column_backend *backend)
     free(backend);
 }
 
-static const int zstd_levels[COLUMN_LEVELS + 1] = {0, -20, 1, 3, 9};
+/* On archive levels columns are made beside the model, and take less time than it. */
+static const int zstd_levels[COLUMN_LEVEL_MOST + 1] = {0, -20, 1, 3, 9, 9, 19, 19};
 
 /* A level so far below others that zstd looks for repeated parts nowhere, and the least table. */
 #define PLAIN_LEVEL    (-131072)
@@ -49,7 +50,7 @@ static const int zstd_levels[COLUMN_LEVELS + 1] = {0, -20, 1, 3, 9};
 
 size_t column_backend_memory(unsigned level)
 {
-    return level > 0 && level <= COLUMN_LEVELS
+    return level > 0
                ? ZSTD_estimateCCtxSize(zstd_levels[level]) + ZSTD_estimateCCtxSize(PLAIN_LEVEL)
                : 0;
 }

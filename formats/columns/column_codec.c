@@ -1,5 +1,6 @@
 #include "formats/columns/column_codec.h"
 
+#include "formats/base/grow.h"
 #include "formats/columns/column_backend.h"
 #include "formats/columns/record_model.h"
 
@@ -18,6 +19,8 @@ struct column_encoder {
     struct record_model *model; /* of archive levels, else NULL */
     struct column_backend *backend;
     struct columns columns;
+    uint8_t *beside; /* of archive levels: columns, when the model has coded the records */
+    size_t beside_capacity;
 };
 
 struct column_decoder {
@@ -73,6 +76,7 @@ void column_encoder_free(struct column_encoder *encoder)
     column_backend_free(encoder->backend);
     record_model_free(encoder->model);
     columns_clear(&encoder->columns);
+    free(encoder->beside);
     free(encoder);
 }
 
@@ -87,7 +91,8 @@ size_t column_encoder_memory(int level, size_t count)
     for (int i = 0; i < COLUMN_STREAMS; i++)
         bytes += (count + 1) * column_width((enum column_stream)i);
     if (level >= COLUMN_LEVEL_NIBBLES)
-        bytes += record_model_memory(model_method((unsigned)level), RECORD_MODEL_MOST);
+        bytes += column_encode_bound(count) +
+                 record_model_memory(model_method((unsigned)level), RECORD_MODEL_MOST);
     return bytes;
 }
 
@@ -96,7 +101,7 @@ size_t column_encode_bound(size_t count)
     return 1 + count * RECORD_BYTES;
 }
 
-/* Puts kinds and streams. 0; BT_FULL if stored records are smaller, BT_MEMORY. */
+/* Puts kinds and streams. 0; BT_FULL if they do not fit, BT_MEMORY. */
 static int put_columns(struct column_encoder *encoder, uint8_t *out, size_t capacity, size_t *size)
 {
     const struct columns *columns = &encoder->columns;
@@ -127,29 +132,59 @@ static int put_columns(struct column_encoder *encoder, uint8_t *out, size_t capa
     return 0;
 }
 
+/* Splits the records and puts their columns. 0, BT_FULL, BT_MEMORY. */
+static int encode_columns(struct column_encoder *encoder, const struct record *records,
+                          size_t count, uint8_t *out, size_t capacity, size_t *size,
+                          struct bt_error *error)
+{
+    int result = columns_reserve(&encoder->columns, count, error);
+    if (result < 0)
+        return result;
+    columns_split(&encoder->columns, records, count);
+    result = put_columns(encoder, out, capacity, size);
+    return result == BT_MEMORY ? bt_fail(error, BT_MEMORY, "no memory to compress columns")
+                               : result;
+}
+
+/* Codes the records by the model and as columns, which are smaller where long parts repeat, and
+ * keeps the smaller one. */
+static int encode_archive(struct column_encoder *encoder, const struct record *records,
+                          size_t count, uint8_t *out, size_t *size, struct bt_error *error)
+{
+    const size_t most = column_encode_bound(count);
+    uint8_t *beside = grow_array(encoder->beside, &encoder->beside_capacity, most, 1);
+    if (!beside)
+        return bt_fail(error, BT_MEMORY, "no memory to compress columns");
+    encoder->beside = beside;
+    int result = record_model_encode(encoder->model, model_method(encoder->level), records, count,
+                                     out, size, error);
+    if (result < 0)
+        return result;
+    size_t beside_size;
+    result = encode_columns(encoder, records, count, beside, most, &beside_size, error);
+    if (result == 0 && beside_size < *size) {
+        memcpy(out, beside, beside_size);
+        *size = beside_size;
+    }
+    return result == BT_FULL ? 0 : result;
+}
+
 int column_encode(struct column_encoder *encoder, const struct record *records, size_t count,
                   bool store, uint8_t *out, size_t *size, struct bt_error *error)
 {
     const size_t most = column_encode_bound(count);
     if (encoder->model && !store)
-        return record_model_encode(encoder->model, model_method(encoder->level), records, count,
-                                   out, size, error);
+        return encode_archive(encoder, records, count, out, size, error);
     int result = BT_FULL;
-    if (!store && encoder->level > 0) {
-        result = columns_reserve(&encoder->columns, count, error);
-        if (result < 0)
-            return result;
-        columns_split(&encoder->columns, records, count);
-        result = put_columns(encoder, out, most, size);
-    }
-    if (result == BT_MEMORY)
-        return bt_fail(error, BT_MEMORY, "no memory to compress columns");
+    if (!store && encoder->level > 0)
+        result = encode_columns(encoder, records, count, out, most, size, error);
     if (result == BT_FULL) {
         out[0] = CONTENT_STORED;
         memcpy(out + 1, records, count * RECORD_BYTES);
         *size = most;
+        result = 0;
     }
-    return 0;
+    return result;
 }
 
 /* --- decoding -------------------------------------------------------------------------------- */

@@ -30,8 +30,10 @@ struct program_board {
     pid_t process;
     int input, output;               /* the program's; -1: closed */
     struct program_stderr *messages; /* NULL once the reason is known */
-    bool ended;                      /* the program, and it was waited for */
-    int status;                      /* its, as waitpid returns it */
+    bool ended;                      /* the program, which stays a zombie until program_close() */
+    bool reaped;                     /* it is not: its number may be another's */
+    bool killed;                     /* by signal `status` */
+    int status;
     char reason[PROGRAM_STDERR_LINE];
 };
 
@@ -49,16 +51,20 @@ static void close_one(int *descriptor)
 
 /* --- the program's end ------------------------------------------------------------------------ */
 
-/* Waits up to timeout_ms for the program's end. Returns whether it has ended. */
+/* Waits up to timeout_ms for the program's end. Returns whether it has ended. Does not reap it, so
+ * that its process group keeps its number. */
 static bool wait_for_end(struct program_board *board, int timeout_ms)
 {
     const struct timespec pause = {0, POLL_NS};
     int64_t deadline = clock_monotonic_ms() + timeout_ms;
     while (!board->ended) {
-        pid_t result = waitpid(board->process, &board->status, WNOHANG);
-        if (result < 0 && errno != EINTR)
-            board->status = 0; /* it has ended; its status is lost where SIGCHLD is ignored */
-        board->ended = result > 0 || (result < 0 && errno != EINTR);
+        siginfo_t end = {.si_pid = 0};
+        int result = waitid(P_PID, (id_t)board->process, &end, WEXITED | WNOHANG | WNOWAIT);
+        /* where SIGCHLD is ignored, the status is lost */
+        board->reaped = result < 0 && errno != EINTR;
+        board->ended = board->reaped || end.si_pid != 0;
+        board->killed = end.si_pid != 0 && end.si_code != CLD_EXITED;
+        board->status = end.si_pid != 0 ? end.si_status : 0;
         if (board->ended || clock_monotonic_ms() >= deadline)
             break;
         nanosleep(&pause, NULL);
@@ -80,10 +86,9 @@ static int fail_ended(struct program_board *board, int code, struct bt_error *er
 {
     char end[64] = "";
     find_reason(board);
-    if (WIFSIGNALED(board->status))
-        snprintf(end, sizeof end, "was killed by signal %d", WTERMSIG(board->status));
-    else
-        snprintf(end, sizeof end, "ended with exit status %d", WEXITSTATUS(board->status));
+    snprintf(end, sizeof end,
+             board->killed ? "was killed by signal %d" : "ended with exit status %d",
+             board->status);
     return bt_fail(error, code, "the program %s %s%s%s", board->program, end,
                    board->reason[0] ? ": " : "", board->reason);
 }
@@ -183,23 +188,33 @@ static int program_diagnose(struct stream *stream, struct bt_error *error)
     return fail_ended(board, BT_DEVICE, error);
 }
 
+/* Ends the program, and the processes that it leaves behind in its group. */
+static void end_group(struct program_board *board)
+{
+    if (!wait_for_end(board, INPUT_MS)) {
+        kill(-board->process, SIGTERM);
+        (void)wait_for_end(board, TERM_MS);
+    }
+    if (board->reaped)
+        return;
+    kill(-board->process, SIGKILL);
+    if (wait_for_end(board, TERM_MS))
+        (void)waitpid(board->process, NULL, 0); /* returns at once */
+}
+
 static void program_close(struct stream *stream)
 {
     struct program_board *board = board_of(stream);
     close_one(&board->input);
     close_one(&board->output);
-    if (board->process > 0 && !wait_for_end(board, INPUT_MS)) {
-        kill(-board->process, SIGTERM);
-        if (!wait_for_end(board, TERM_MS)) {
-            kill(-board->process, SIGKILL);
-            (void)wait_for_end(board, TERM_MS);
-        }
-    }
+    if (board->process > 0)
+        end_group(board);
     program_stderr_free(board->messages);
     free(board);
 }
 
 static const struct stream_operations operations = {.backpressure = true,
+                                                    .program = true,
                                                     .read = program_read,
                                                     .write = program_write,
                                                     .name = program_name,

@@ -13,7 +13,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#define HOLD_MS 200 /* a program that ends soon after a line most likely gave its reason */
+#define HOLD_MS    200 /* a program that ends soon after a line most likely gave its reason */
+#define CUT        " ... "
+#define HEAD_BYTES 200u
+#define TAIL_BYTES (PROGRAM_STDERR_LINE - HEAD_BYTES - sizeof CUT)
+
+/* A line, or the beginning and end of a longer one. */
+struct reason {
+    char head[HEAD_BYTES];
+    char tail[TAIL_BYTES]; /* a ring of what comes after the head */
+    size_t size;           /* of the line */
+    bool has_text;
+};
 
 struct program_stderr {
     int descriptor;
@@ -22,10 +33,11 @@ struct program_stderr {
     bool running;
 
     /* The thread's until it has ended. */
-    char line[PROGRAM_STDERR_LINE]; /* not complete yet */
+    char piece[PROGRAM_STDERR_LINE]; /* of a line, not complete yet */
     size_t size;
-    char last[PROGRAM_STDERR_LINE];
-    bool held; /* last is not passed on yet */
+    char held[PROGRAM_STDERR_LINE]; /* the last piece */
+    bool holds;                     /* it is not passed on yet */
+    struct reason line, last;       /* the line of `piece`; the last one with text */
     unsigned long left_out;
 };
 
@@ -43,9 +55,9 @@ static bool write_line(const char *text)
 static void pass_on(struct program_stderr *self)
 {
     char note[80];
-    if (!self->held)
+    if (!self->holds)
         return;
-    self->held = false;
+    self->holds = false;
     if (self->left_out > 0) {
         snprintf(note, sizeof note, "(%lu lines of a board's program are left out)",
                  self->left_out);
@@ -55,30 +67,65 @@ static void pass_on(struct program_stderr *self)
         }
         self->left_out = 0;
     }
-    if (!write_line(self->last))
+    if (!write_line(self->held))
         self->left_out++;
+}
+
+static void end_piece(struct program_stderr *self)
+{
+    self->piece[self->size] = '\0';
+    self->size = 0;
+    if (self->piece[strspn(self->piece, " \t\r")] == '\0')
+        return;
+    self->line.has_text = true;
+    pass_on(self);
+    strcpy(self->held, printable_make(self->piece));
+    self->holds = true;
 }
 
 /* Blank lines are ignored: the last line with text is the likely reason. */
 static void end_line(struct program_stderr *self)
 {
-    self->line[self->size] = '\0';
-    self->size = 0;
-    if (self->line[strspn(self->line, " \t\r")] == '\0')
-        return;
-    pass_on(self);
-    strcpy(self->last, printable_make(self->line));
-    self->held = true;
+    end_piece(self);
+    if (self->line.has_text)
+        self->last = self->line;
+    self->line.size = 0;
+    self->line.has_text = false;
+}
+
+static void take_byte(struct program_stderr *self, char byte)
+{
+    struct reason *line = &self->line;
+    if (line->size < HEAD_BYTES)
+        line->head[line->size] = byte;
+    else
+        line->tail[(line->size - HEAD_BYTES) % TAIL_BYTES] = byte;
+    line->size++;
+    self->piece[self->size++] = byte;
+    if (self->size == sizeof self->piece - 1)
+        end_piece(self);
 }
 
 static void take(struct program_stderr *self, const char *bytes, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
-        if (bytes[i] != '\n' && self->size < sizeof self->line - 1)
-            self->line[self->size++] = bytes[i] ? bytes[i] : '?';
-        if (bytes[i] == '\n' || self->size == sizeof self->line - 1)
+        if (bytes[i] == '\n')
             end_line(self);
+        else
+            take_byte(self, bytes[i] ? bytes[i] : '?');
     }
+}
+
+static void write_reason(const struct reason *line, char text[PROGRAM_STDERR_LINE])
+{
+    const size_t head = line->size < HEAD_BYTES ? line->size : HEAD_BYTES;
+    const size_t rest = line->size - head, tail = rest < TAIL_BYTES ? rest : TAIL_BYTES;
+    int size = snprintf(text, PROGRAM_STDERR_LINE, "%.*s%s", (int)head, line->head,
+                        rest > tail ? CUT : "");
+    for (size_t i = rest - tail; i < rest; i++)
+        text[size++] = line->tail[i % TAIL_BYTES];
+    text[size] = '\0';
+    printable_make(text);
 }
 
 /* Reads what a pipe can hold; a child of the program may write without end. False at the end. */
@@ -98,14 +145,13 @@ static void *run(void *context)
     for (bool more = true; more;) {
         struct pollfd polled[2] = {{.fd = self->descriptor, .events = POLLIN},
                                    {.fd = self->wake[0], .events = POLLIN}};
-        int ready = poll(polled, 2, self->held ? HOLD_MS : -1);
+        int ready = poll(polled, 2, self->holds ? HOLD_MS : -1);
         if (ready == 0)
             pass_on(self);
         if (ready > 0)
             more = drain(self) && !polled[1].revents; /* once woken, the pipe has been drained */
     }
-    if (self->size > 0)
-        end_line(self);
+    end_line(self);
     return NULL;
 }
 
@@ -142,8 +188,8 @@ static void end_thread(struct program_stderr *self)
 void program_stderr_end(struct program_stderr *self, char line[PROGRAM_STDERR_LINE])
 {
     end_thread(self);
-    strcpy(line, self->last);
-    self->held = false;
+    write_reason(&self->last, line);
+    self->holds = false;
 }
 
 void program_stderr_free(struct program_stderr *self)

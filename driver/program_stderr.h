@@ -2,7 +2,7 @@
 #ifndef DRIVER_PROGRAM_STDERR_H
 #define DRIVER_PROGRAM_STDERR_H
 
-#define PROGRAM_STDERR_LINE 320u /* longer lines are divided */
+#define PROGRAM_STDERR_LINE 320u /* longer lines are divided when they are passed on */
 
 struct program_stderr;
 
@@ -11,7 +11,8 @@ struct program_stderr *program_stderr_new(int descriptor);
 
 /*
  * For a program that has ended: reads what is left and copies the last line with text to line,
- * empty if there is none. If that line has not been passed on it no longer will be.
+ * empty if there is none; of a long line the beginning and the end, with " ... " between. What has
+ * not been passed on of that line no longer will be.
  */
 void program_stderr_end(struct program_stderr *self, char line[PROGRAM_STDERR_LINE]);
 

@@ -38,19 +38,21 @@ static int no_answer(struct session *session, struct bt_error *error)
 {
     const struct wire_reader_statistics *reader = wire_reader_statistics(session->reader);
     const char *name = session->name;
+    const bool program = session->stream->operations->program;
     if (reader->bytes == 0)
-        return bt_fail(error, BT_DEVICE,
-                       "board %s does not answer and sends nothing; check its power and whether it "
-                       "has the bustap firmware",
-                       name);
+        return bt_fail(error, BT_DEVICE, "board %s does not answer and sends nothing; %s", name,
+                       program ? "check that the program speaks the protocol of boards on its "
+                                 "standard input and output"
+                               : "check its power and whether it has the bustap firmware");
     if (reader->frames == 0)
         return bt_fail(error, BT_DEVICE,
-                       "board %s does not answer; it sent %llu bytes without one good frame: a bad "
-                       "cable, or not the bustap firmware",
-                       name, (unsigned long long)reader->bytes);
-    return bt_fail(error, BT_DEVICE,
-                   "board %s sends frames but does not answer; unplug it, plug it in and try again",
-                   name);
+                       "board %s does not answer; it sent %llu bytes without one good frame: %s",
+                       name, (unsigned long long)reader->bytes,
+                       program ? "the program's output is not the protocol of boards"
+                               : "a bad cable, or not the bustap firmware");
+    return bt_fail(error, BT_DEVICE, "board %s sends frames but does not answer; %s", name,
+                   program ? "check that the program reads its standard input"
+                           : "unplug it, plug it in and try again");
 }
 
 static void describe(struct session *session)

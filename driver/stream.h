@@ -15,6 +15,7 @@ struct stream;
 
 struct stream_operations {
     bool backpressure; /* the bus waits for the host: nothing is lost */
+    bool program;      /* at the other end: it has neither cable nor power to be checked */
     /*
      * Reads available bytes, at most capacity, waiting up to timeout_ms (< 0: for ever) for the
      * first. Returns their number (> 0), BT_TIMEOUT, BT_CLOSED (unplugged, or the other end is

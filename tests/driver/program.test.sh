@@ -34,8 +34,10 @@ fails() {
 fails 2 'the command is empty'
 fails 3 'there is no program no-such-program' no-such-program x
 fails 3 'bustap: the program cat ended with exit status 1: cat: none: No such' cat none
-fails 3 'does not answer; it sent' yes
-fails 3 'does not answer and sends nothing' sleep 1000
+fails 3 "bytes without one good frame: the program's output is not the protocol of boards" yes
+fails 3 'sends nothing; check that the program speaks the protocol of boards on its standard input and output' sleep 1000
+! bustap doctor 'program:sleep 1000' >doctor.txt || exit 1
+! grep -E 'cable|power|firmware' doctor.txt || exit 1
 cat >killed <<'EOF'
 #!/bin/sh
 kill -KILL $$

@@ -22,22 +22,25 @@ static void check_identity(struct findings *findings, const struct wire_identity
                  identity->features & WIRE_FEATURE_STALL ? ", can stall the bus" : "");
 }
 
-static void rate_link(struct findings *findings, const struct session_test_result *result)
+static void rate_link(struct findings *findings, const struct session_test_result *result,
+                      bool program)
 {
     double seconds = result->seconds > 0 ? result->seconds : 1e-9;
     double rate = (double)result->bytes / MEGABYTE / seconds;
     double size = (double)result->bytes / MEGABYTE;
     if (result->bad_bytes > 0 || result->missing_frames > 0)
         findings_add(findings, FINDING_PROBLEM, "link",
-                     "try another cable and another port, without a hub between",
+                     program ? "check the program"
+                             : "try another cable and another port, without a hub between",
                      "%.1f MB in %.2f s, but %" PRIu64 " wrong bytes and %" PRIu64 " of %" PRIu64
                      " frames missing",
                      size, seconds, result->bad_bytes, result->missing_frames,
                      result->frames + result->missing_frames);
     else if (rate < GOOD_MB_PER_S)
         findings_add(findings, FINDING_WARNING, "link",
-                     "use a port without a hub, on a controller without other devices; check the "
-                     "machine's load",
+                     program ? "check the machine's load"
+                             : "use a port without a hub, on a controller without other devices; "
+                               "check the machine's load",
                      "slow: %.1f MB/s, %.1f MB without errors", rate, size);
     else
         findings_add(findings, FINDING_OK, "link", "", "%.1f MB/s, %.1f MB without errors", rate,
@@ -49,7 +52,8 @@ static void show(void *argument, uint64_t done, uint64_t total)
     progress_show(argument, "test of the link", done, total);
 }
 
-static void measure(struct findings *findings, struct session *session, uint32_t megabytes)
+static void measure(struct findings *findings, struct session *session, uint32_t megabytes,
+                    bool program)
 {
     const struct wire_identity *identity = session_identity(session);
     uint32_t frame_bytes = identity->payload_max;
@@ -66,24 +70,28 @@ static void measure(struct findings *findings, struct session *session, uint32_t
     progress_clear(&progress);
     if (code < 0)
         findings_add(findings, FINDING_PROBLEM, "link",
-                     "try another cable and another port; check the board's power", "%s",
-                     error.message);
+                     program ? "check the program"
+                             : "try another cable and another port; check the board's power",
+                     "%s", error.message);
     else
-        rate_link(findings, &result);
+        rate_link(findings, &result, program);
 }
 
 void check_link(struct findings *findings, struct stream *stream, uint32_t megabytes)
 {
+    const bool program = stream->operations->program;
     struct bt_error error = {0};
     struct session *session = session_new(stream, &error);
     if (!session) {
         findings_add(findings, FINDING_PROBLEM, "protocol",
-                     "check the board's power and that it runs the firmware of this release", "%s",
-                     error.message);
+                     program
+                         ? "check that the program is a board of this release"
+                         : "check the board's power and that it runs the firmware of this release",
+                     "%s", error.message);
         return;
     }
     check_identity(findings, session_identity(session));
     if (megabytes > 0)
-        measure(findings, session, megabytes);
+        measure(findings, session, megabytes, program);
     session_free(session);
 }

@@ -88,7 +88,8 @@ struct session_test_result {
     double seconds;
 };
 /* Makes the board send frames of a test pattern and compares them; frames that do not arrive within
- * 10 ms a frame are missing. Only while not armed. */
+ * 10 ms a frame are missing. A board whose bus waits (`backpressure`), which is most likely
+ * simulated, has 30 s for each. Only while not armed. */
 int session_self_test(struct session *session, uint32_t frames, struct session_test_result *result,
                       struct bt_error *error);
 

@@ -830,6 +830,23 @@ static void test_slow_self_test(void)
     fixture_end(&f);
 }
 
+/* The test of a simulated board, whose time is not ours, continues while frames arrive. */
+static void test_simulated_self_test(void)
+{
+    struct fixture f;
+    struct fake_board *board = fake_board_new();
+    struct stream_operations operations = *board->stream.operations;
+    operations.backpressure = true;
+    board->stream.operations = &operations;
+    fixture_start(&f, board);
+    struct session_test_result result;
+    board->piece = 2048;
+    board->slow_ms = 300;
+    CU_ASSERT_EQUAL(session_self_test(f.session, 3, &result, &f.error), 0);
+    CU_ASSERT_EQUAL(result.frames, 3);
+    fixture_end(&f);
+}
+
 /* Whatever happens to frames on the link, records and losses together are the board's requests, in
  * order, in batches of any size. */
 static void test_everything_is_accounted_for(void)
@@ -899,6 +916,7 @@ static const struct test_case cases[] = {
     {"armed again", test_again},
     {"self-test", test_self_test},
     {"slow self-test", test_slow_self_test},
+    {"self-test of a simulated board", test_simulated_self_test},
     {"everything is accounted for", test_everything_is_accounted_for},
     {NULL, NULL}};
 TEST_SUITE(session, cases)

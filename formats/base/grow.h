@@ -2,9 +2,11 @@
 #ifndef FORMATS_BASE_GROW_H
 #define FORMATS_BASE_GROW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * Makes room for needed elements of size bytes each (size > 0) in an array from malloc with room
@@ -25,5 +27,18 @@ static inline void *grow_array(void *array, size_t *capacity, size_t needed, siz
         *capacity = wanted;
     return grown;
 }
+
+/* For GROW_ROOM(). */
+static inline bool grow_replace(void *array, void *grown)
+{
+    if (grown)
+        memcpy(array, &grown, sizeof grown);
+    return grown != NULL;
+}
+
+/* Makes room for needed elements in the array `array`, a pointer from malloc with room for
+ * `capacity`; both are lvalues. False without memory, with the array unchanged. */
+#define GROW_ROOM(array, capacity, needed)                                                         \
+    grow_replace(&(array), grow_array((array), &(capacity), (needed), sizeof *(array)))
 
 #endif

@@ -26,19 +26,8 @@ void block_executions_free(struct block_executions *executions)
     *executions = (struct block_executions){.step_count = 0};
 }
 
-/* grow_array() of a member of the executions. */
-#define ROOM(array, capacity, needed)                                                              \
-    make_room((void **)&executions->array, &executions->capacity, needed, sizeof *executions->array)
-
-static bool make_room(void **array, size_t *capacity, size_t needed, size_t size)
-{
-    if (needed == 0)
-        return true;
-    void *grown = grow_array(*array, capacity, needed, size);
-    if (grown)
-        *array = grown;
-    return grown != NULL;
-}
+/* GROW_ROOM() of a member of the executions. */
+#define ROOM(array, capacity, needed) GROW_ROOM(executions->array, executions->capacity, needed)
 
 /* Copies the templates, which are the decoder's only until its next member. */
 static bool copy_templates(struct block_executions *executions, const struct block_decoder *decoder)

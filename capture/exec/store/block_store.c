@@ -2,12 +2,11 @@
 #include "capture/exec/store/block_store.h"
 
 #include "formats/base/crc32c.h"
+#include "formats/base/file_io.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #define PROBES 64u /* entries of the table that a key may be in */
 #define GROWTH 16u /* a new file is written if it has a sixteenth more */
@@ -174,16 +173,9 @@ bool block_store_has_grown(const struct block_store *store)
 
 static int write_all(int descriptor, const void *bytes, size_t size, struct bt_error *error)
 {
-    for (const uint8_t *at = bytes; size > 0;) {
-        ssize_t done = write(descriptor, at, size);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return bt_fail_errno(error, "translations cannot be written");
-        at += done;
-        size -= (size_t)done;
-    }
-    return 0;
+    return file_write(descriptor, bytes, size, NULL) == 0
+               ? 0
+               : bt_fail_errno(error, "translations cannot be written");
 }
 
 /* Inserts a key. False: it is there, or there is no free entry for it. */

@@ -67,17 +67,10 @@ static bool make_room(struct hierarchy_blocks *blocks, const struct block_execut
         records += executions->templates[i].record_count;
         references += executions->templates[i].reference_count;
     }
-    void *templates = grow_array(blocks->templates, &blocks->template_capacity,
-                                 executions->template_count + 1, sizeof *blocks->templates);
-    if (templates)
-        blocks->templates = templates;
-    void *kept = grow_array(blocks->kept, &blocks->kept_capacity, records, sizeof *blocks->kept);
-    if (kept)
-        blocks->kept = kept;
-    void *at = grow_array(blocks->kept_at, &blocks->at_capacity, references, 1);
-    if (at)
-        blocks->kept_at = at;
-    return templates && kept && at;
+    return GROW_ROOM(blocks->templates, blocks->template_capacity,
+                     executions->template_count + 1) &&
+           GROW_ROOM(blocks->kept, blocks->kept_capacity, records) &&
+           GROW_ROOM(blocks->kept_at, blocks->at_capacity, references);
 }
 
 /* The line that a record lies in; NO_LINE: it lies in two. */

@@ -49,19 +49,9 @@ static bool make_room(struct flow_templates *templates, const struct block_execu
     size_t count = 0;
     for (size_t i = 0; i < executions->template_count; i++)
         count += executions->templates[i].record_count;
-    void *rows = grow_array(templates->rows, &templates->row_capacity,
-                            executions->template_count + 1, sizeof *templates->rows);
-    if (rows)
-        templates->rows = rows;
-    void *fetches = grow_array(templates->fetches, &templates->fetch_capacity, count + 1,
-                               sizeof *templates->fetches);
-    if (fetches)
-        templates->fetches = fetches;
-    void *stretches = grow_array(templates->stretches, &templates->stretch_capacity, count + 1,
-                                 sizeof *templates->stretches);
-    if (stretches)
-        templates->stretches = stretches;
-    return rows && fetches && stretches;
+    return GROW_ROOM(templates->rows, templates->row_capacity, executions->template_count + 1) &&
+           GROW_ROOM(templates->fetches, templates->fetch_capacity, count + 1) &&
+           GROW_ROOM(templates->stretches, templates->stretch_capacity, count + 1);
 }
 
 static bool is_irregular(const struct block_template *template)

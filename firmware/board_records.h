@@ -15,7 +15,7 @@ void board_records_reset(struct board *board);
  */
 size_t board_records_take(struct board *board);
 
-/* Tells the front end whether to stall the bus. After STOP, and at the end, it does not. */
+/* Sets whether the front end stalls the bus: never, unless armed and configured to. */
 void board_records_stall(struct board *board);
 
 #endif

@@ -40,7 +40,7 @@ struct board {
     uint16_t flags;        /* for the next frame */
     uint16_t end_flags;    /* for END */
     struct wire_counters counters;
-    enum bus_stall stall;          /* as the front end was told */
+    enum bus_stall stall;          /* last given to the front end */
     struct bus_stalls base_stalls; /* those before ARM */
 
     /* Dropped since the last frame of records. */

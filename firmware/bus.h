@@ -31,12 +31,12 @@ struct bus_phase {
 /* Whether the front end may stall the bus. The numbers are those of the board's register. */
 enum bus_stall {
     BUS_STALL_NEVER = 0,     /* it drops phases that it has no room for, and counts them */
-    BUS_STALL_WHEN_FULL = 1, /* it stalls the bus as long as it has room for fewer phases than can
-                                still come */
-    BUS_STALL_NOW = 2        /* it stalls the bus, and holds the phases that still come */
+    BUS_STALL_WHEN_FULL = 1, /* it stalls the bus while it has room for fewer phases than may still
+                                arrive */
+    BUS_STALL_NOW = 2        /* it stalls the bus, and keeps the phases that still arrive */
 };
 
-/* The stalls so far, since an arbitrary start, with the one that lasts. */
+/* The stalls since an arbitrary start, including one in progress. */
 struct bus_stalls {
     uint64_t ticks;
     uint64_t count;
@@ -52,9 +52,9 @@ struct NAMED_FIELDS bus_front {
     uint64_t (*microseconds)(void *context);
     /* True once the bus will never have another phase (simulated buses only). */
     bool (*ended)(void *context);
-    /* Sets whether the bus is stalled; at first never. NULL: this bus cannot be. */
+    /* Sets whether the bus is stalled; at first never. NULL: this bus cannot be stalled. */
     void (*stall)(void *context, enum bus_stall stall);
-    /* How long it was stalled. NULL if `stall` is. */
+    /* How often and how long it was stalled. NULL if `stall` is. */
     struct bus_stalls (*stalls)(void *context);
     void *context;
 };

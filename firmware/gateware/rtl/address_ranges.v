@@ -1,23 +1,22 @@
-// The filter's address ranges, up to eight, at one request a clock without 512 registers and as many
-// comparators: each byte of the address selects a row of a table that tells, for each range, how
-// that byte compares with the bounds' bytes (eight RAM blocks). After a change of the bounds
-// `start` fills the tables from them: range r is read from state memory through `index`, and
-// arrives in `bounds` (highest address, lowest address) one clock later. That takes 8200 clocks.
+// Core domain: the filter's address ranges, up to eight, at one request a clock without 512 registers and
+// as many comparators. Each byte of the address selects a row of two tables (eight RAM blocks in all), which
+// hold for each range how that byte compares with the bytes of the range's lowest and highest address.
+// After a change of the bounds `start` fills the tables, which takes 8200 clocks.
 module address_ranges (
     input  wire        clock,
 
     input  wire        start,
     output reg         busy,
-    output wire [2:0]  index,
-    input  wire [63:0] bounds,
+    output wire [2:0]  index,   // of the range that is read from state_memory
+    input  wire [63:0] bounds,  // of that range, a clock later: highest address 63:32, lowest 31:0
 
     input  wire        look,    // looks `address` up
     input  wire [31:0] address,
     input  wire [3:0]  count,   // ranges in use
-    input  wire        combine, // a clock later or more, before the next look: `in_range` is valid then
-    output wire        in_range // one of the ranges holds the address
+    input  wire        combine, // combines what the last `look` found, a clock after it or later
+    output wire        in_range // a range contains the address; valid from the clock after `combine`
 );
-    // --- filling: counts through the bytes of an address, a byte's values and the ranges ---
+    // --- filling: `step` counts bytes of an address 12:11, values of that byte 10:3, and ranges 2:0 ---
     reg  [12:0] step = 13'd0;
     reg  [12:0] row = 13'd0; // the step whose bounds arrive now
     reg         compare = 1'b0;
@@ -75,6 +74,7 @@ module address_ranges (
         end
     endgenerate
 
+    // _passed and _equal are decided by the address's upper two bytes, _rest by its lower two.
     reg [7:0] low_passed, low_equal, low_rest, high_passed, high_equal, high_rest;
     always @(posedge clock)
         if (combine) begin

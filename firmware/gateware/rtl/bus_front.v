@@ -1,24 +1,26 @@
-// The bus domain: finds request phases on the pins, decodes them and puts them into the FIFO to the
-// core, each with the clocks since the entry before. An entry without a request goes in when none
-// came for 2^TIME_BITS clocks, so that the core's time goes on, and when phases were dropped because the
-// FIFO was full.
-//
-// Inputs are those of the pins' registers, 1 = asserted.
+// Bus domain: finds request phases on the pins, decodes them and writes each to the FIFO to the core,
+// with the clocks since the previous entry. It writes an entry without a request (a time entry) after
+// 2^TIME_BITS clocks without one, so that the core's time advances, and after phases that it dropped
+// because the FIFO was full. An entry is written four clocks after `begins`.
 module bus_front #(parameter TIME_BITS = 12) (
     input  wire        clock,
+
+    // from the pins' registers, 1 = asserted
     input  wire        reset,
     input  wire        ads,
     input  wire [35:3] address,
     input  wire [4:0]  request,
-    input  wire        full,
-    input  wire        half,
     output wire        begins,  // the first clock of a phase
+
+    // dual_clock_fifo
+    input  wire        full,
+    input  wire        half,    // half full or more
     output reg         write,
-    output reg  [63:0] entry
+    output reg  [63:0] entry    // entry_codes.vh
 );
 `include "entry_codes.vh"
 
-    // --- the two clocks of a phase ---
+    // --- the two clocks of a phase: _a is the first one, the inputs are the second ---
     reg        ads_a = 1'b0;
     reg [35:3] address_a;
     reg [4:0]  request_a;
@@ -43,10 +45,12 @@ module bus_front #(parameter TIME_BITS = 12) (
     reg [30:0] clocks = 31'd0; // since the last entry
     reg [27:0] missed = 28'd0; // phases dropped since then
     reg        lossy = 1'b0;   // missed is not 0
-    // A clock late, so that they are registers.
+    // Conditions on the counters, registered and so a clock late: `clocks` fits into a request's entry;
+    // a time entry is due; the counters are about to saturate, and stop.
     reg        short = 1'b1, due = 1'b0, clocks_end = 1'b0, missed_end = 1'b0;
     wire       fits = !full && !lossy && short;
-    // A loss ends when half of the FIFO is empty: many short ones would cost the core more.
+    // A time entry. After a loss it waits until the FIFO is less than half full, since each loss costs
+    // the core many clocks.
     wire       alone = !done && !full && (lossy ? !half : due);
     wire       put = (done && fits) || alone;
 

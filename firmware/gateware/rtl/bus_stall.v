@@ -1,26 +1,28 @@
-// Stalls the bus with BNR# while the FIFO to the core is half full or more, until it is nearly empty.
-// BNR# is driven for a clock and released the next: the agents sample it in the third clock after
-// ADS#, and then in every second one. The translator before the inputs is one of these clocks, so
-// ADS# is answered at once. The core gets the clocks of stalls and their number, through a
-// word_crossing that takes them several at a time.
+// Bus domain: stalls the bus with BNR# (block next request) from when the FIFO to the core is half
+// full until it is nearly empty. The agents sample BNR# in the third clock after ADS#, and in every
+// second clock while they find it asserted, so it is driven for one clock and released for the next. The
+// input translator, the input register and the output register take the three clocks, so BNR# must follow
+// `ads` at once (doc/board.md, "Levels"). Stalls and stalled clocks go to the core in sums, by a word_crossing.
 module bus_stall (
     input  wire        clock,
     input  wire        enable, // from another clock domain, through a crossing
     input  wire        ads,    // first clock of a request phase
     input  wire        half,
     input  wire        low,
-    output wire        drive_next, // BNR#
+    output wire        drive_next, // BNR# is asserted after the next edge
+
+    // word_crossing
     input  wire        ready,
     output wire        write,
-    output wire [18:0] counts      // stalls begun, 18:16, and clocks since the last write
+    output wire [18:0] counts      // since the last write: stalls begun, 18:16, and stalled clocks, 15:0
 );
-    reg wanted = 1'b0, stalling = 1'b0, odd = 1'b0;
+    reg wanted = 1'b0, stalling = 1'b0, odd = 1'b0; // odd: alternates, 0 in the clock after `ads`
     assign drive_next = (wanted && ads) || (stalling && odd);
 
     reg [15:0] clocks = 16'd0;
     reg [2:0]  begun = 3'd0;
     reg        some = 1'b0;       // they are not both 0
-    reg        clocks_end = 1'b0; // a clock late, so that it is a register
+    reg        clocks_end = 1'b0; // about to saturate: registered, so it comes a clock late
     wire       begins = wanted && ads && !stalling;
     assign write = ready && some;
     assign counts = {begun, clocks};

@@ -1,27 +1,28 @@
-// The board between its pins' registers: three clock domains (bus, core, link), of which each may
-// stop. All that crosses is in crossings.txt.
+// The board without its pins: the three clock domains bus, core and link, any of which may stop, and the
+// crossings between them, which crossings.txt lists. On all ports 1 is asserted; inputs come from the
+// pins' registers, and a port that ends in _next is the pin's level after the next rising edge.
 module bustap_board #(parameter CORE_MHZ = 66, parameter [127:0] SERIAL = "0000000000000000") (
     input  wire        bus_clock,
-    input  wire        bus_reset,
+    input  wire        bus_reset,    // RESET#
     input  wire        bus_ads,
     input  wire [35:3] bus_address,
     input  wire [4:0]  bus_request,
-    output wire        stall_next,
+    output wire        stall_next,   // BNR#
 
     input  wire        core_clock,
     input  wire [31:0] clock_hz, // of the bus; 0: unknown
     output wire        armed,
 
     input  wire        link_clock,
-    input  wire        can_write,
-    input  wire        can_read,
+    input  wire        can_write,    // TXE#, on the falling edge
+    input  wire        can_read,     // RXF#, on the falling edge
     input  wire [7:0]  data_in,
     output wire [7:0]  data_next,
-    output wire        drive_next,
-    output wire        write_next,
-    output wire        read_next,
-    output wire        output_next,
-    output wire        flush_next
+    output wire        drive_next,   // the data pins
+    output wire        write_next,   // WR#
+    output wire        read_next,    // RD#
+    output wire        output_next,  // OE#
+    output wire        flush_next    // SIWU#
 );
     wire        entry_write, entry_full, entry_half, entry_low, phase_begins, entry_valid, entry_take;
     wire [63:0] entry_in, entry;
@@ -61,8 +62,9 @@ module bustap_board #(parameter CORE_MHZ = 66, parameter [127:0] SERIAL = "00000
     wire [7:0]  sender_byte;
     bustap_core #(.CORE_MHZ(CORE_MHZ), .SERIAL(SERIAL)) core (
         .clock(core_clock), .clock_hz(clock_hz), .armed(armed), .stall_enable(stall_enable),
-        .stall_valid(stall_valid), .stall_counts(stall_counts), .stall_take(stall_take), .entry_valid(entry_valid), .entry(entry),
-        .entry_take(entry_take), .byte_valid(byte_valid), .byte_in(byte_in), .byte_take(byte_take),
+        .stall_valid(stall_valid), .stall_counts(stall_counts), .stall_take(stall_take),
+        .entry_valid(entry_valid), .entry(entry), .entry_take(entry_take),
+        .byte_valid(byte_valid), .byte_in(byte_in), .byte_take(byte_take),
         .written_gray(written_gray), .sent(sent_seen), .put(put), .put_at(put_at),
         .put_bytes(put_bytes), .put_data(put_data));
 

@@ -1,26 +1,33 @@
-// The core domain: entries from the bus and bytes from the host in, frames in the queue out.
+// The core domain: requests of the bus and bytes of commands come in, frames go out into slot_memory. This
+// module connects its parts and decides which of them uses state_memory, whose one read and one write
+// port frame_maker has first, then record_packer, then command_reader.
 module bustap_core #(parameter CORE_MHZ = 66, parameter [127:0] SERIAL = "0000000000000000") (
     input  wire        clock,
     input  wire [31:0] clock_hz,    // of the bus
     output wire        armed,
-    output reg         stall_enable, // of the bus
+
+    // bus_stall: whether it may stall the bus; its counts, by a word_crossing
+    output reg         stall_enable,
     input  wire        stall_valid,
     input  wire [18:0] stall_counts,
     output wire        stall_take,
 
+    // entries of bus_front (entry_codes.vh), from the dual_clock_fifo
     input  wire        entry_valid,
     input  wire [63:0] entry,
     output wire        entry_take,
 
+    // bytes from the host, by a word_crossing
     input  wire        byte_valid,
     input  wire [7:0]  byte_in,
     output wire        byte_take,
 
+    // the queue: frames written and, by frame_sender, sent, modulo 16; writes to slot_memory
     output wire [3:0]  written_gray,
     input  wire [3:0]  sent,
     output wire        put,
-    output wire [12:0] put_at,
-    output wire [3:0]  put_bytes,
+    output wire [12:0] put_at,       // slot 12:10, byte in it 9:0
+    output wire [3:0]  put_bytes,    // 1 to 8
     output wire [63:0] put_data
 );
     // --- configuration and commands ---
@@ -33,7 +40,7 @@ module bustap_core #(parameter CORE_MHZ = 66, parameter [127:0] SERIAL = "000000
     wire [7:0]  code;
     wire [2:0]  status;
 
-    // --- state memory: frame_maker before the packer before commands ---
+    // --- state memory ---
     wire        maker_read, maker_store, slot_read, slot_write, reader_read, reader_store;
     wire [7:0]  maker_read_word, maker_store_word, reader_read_word, reader_store_word, reader_store_bytes;
     wire [63:0] maker_store_in, slot_in, reader_store_in, state;
@@ -58,8 +65,7 @@ module bustap_core #(parameter CORE_MHZ = 66, parameter [127:0] SERIAL = "000000
         .command(command), .tag(tag), .code(code), .status(status), .argument(argument),
         .done(command_done), .at_rest(at_rest), .types(types), .processors(processors),
         .range_count(range_count), .outside(outside), .packing(packing), .stall(stall),
-        .fill_start(fill_start),
-        .fill_busy(fill_busy), .read(reader_read), .read_word(reader_read_word),
+        .fill_start(fill_start), .fill_busy(fill_busy), .read(reader_read), .read_word(reader_read_word),
         .read_granted(reader_read_granted), .state(state), .store(reader_store),
         .store_word(reader_store_word), .store_bytes(reader_store_bytes), .store_in(reader_store_in),
         .store_granted(reader_store_granted));
@@ -83,8 +89,9 @@ module bustap_core #(parameter CORE_MHZ = 66, parameter [127:0] SERIAL = "000000
     recorder recorder (
         .clock(clock), .entry_valid(entry_valid), .entry(entry), .entry_take(entry_take),
         .types(types), .processors(processors), .ranges_used(range_count != 0), .outside(outside),
-        .look(look), .combine(combine), .in_range(in_range), .armed(armed), .hold(hold), .open(open), .can_open(can_open),
-        .stall(stall), .loss_pending(loss_pending), .wants_open(wants_open), .wants_close(wants_close),
+        .look(look), .combine(combine), .in_range(in_range),
+        .armed(armed), .hold(hold), .open(open), .can_open(can_open), .stall(stall),
+        .loss_pending(loss_pending), .wants_open(wants_open), .wants_close(wants_close),
         .wants_loss(wants_loss), .missed(missed), .absorb(absorb), .loss_done(loss_done),
         .restart(restart), .quiet(quiet), .tick(tick), .lost_now(lost_now), .append(append),
         .address(address), .kind(kind), .record_time(record_time), .packer_ready(packer_ready),

@@ -1,11 +1,12 @@
-// The board on an iCE40-HX8K: pins, their registers, and the core's clock. Bus and FIFO signals are
-// active low, as their names end. Without ICE40 (simulation) the oscillator is the core's clock, and
-// the data pins are three ports.
+// The top module for an iCE40-HX8K: a register at each pin, the PLL of the core's clock, and
+// bustap_board. Names that end in _n are active low, as their pins are (doc/board.md). Without ICE40
+// (simulation) `oscillator` is the core's clock itself, and each data pin is split into three ports.
 module bustap_hx8k #(
-    parameter CORE_MHZ = 66,
-    parameter [31:0] BUS_HZ = 32'd0,
-    parameter [127:0] SERIAL = "0000000000000000"
+    parameter CORE_MHZ = 66,                         // the core's clock
+    parameter [31:0] BUS_HZ = 32'd0,                 // the bus's clock, sent to the host; 0: unknown
+    parameter [127:0] SERIAL = "0000000000000000"    // serial number, sent to the host
 ) (
+    // the P6 bus, sampled at rising edges of its clock
     input  wire        bclk,
     input  wire        reset_n,
     input  wire        ads_n,
@@ -14,8 +15,9 @@ module bustap_hx8k #(
     output wire        bnr_n,      // through an open-drain translator
 
     input  wire        oscillator, // 12 MHz
-    output wire        armed_n,    // a light
+    output wire        armed_n,    // an LED: low while the board is armed
 
+    // the FT232H; its clock is 60 MHz
     input  wire        clkout,
     input  wire        txe_n,
     input  wire        rxf_n,
@@ -26,10 +28,10 @@ module bustap_hx8k #(
 `ifdef ICE40
     inout  wire [7:0]  d
 `else
-    input  wire [31:0] clock_hz,
+    input  wire [31:0] clock_hz,   // in place of BUS_HZ
     input  wire [7:0]  d_in,
     output wire [7:0]  d_out,
-    output wire        d_driven
+    output wire        d_driven    // the board drives d_out
 `endif
 );
     wire core_clock;
@@ -77,7 +79,8 @@ module bustap_hx8k #(
     pin_output armed_pin (.pin(armed_n), .clock(core_clock), .next(!armed));
     bustap_board #(.CORE_MHZ(CORE_MHZ), .SERIAL(SERIAL)) board (
         .bus_clock(bclk), .bus_reset(!reset_level), .bus_ads(!ads_level), .bus_address(~a_level),
-        .bus_request(~req_level), .stall_next(stall_next), .core_clock(core_clock), .clock_hz(clock_hz), .armed(armed),
+        .bus_request(~req_level), .stall_next(stall_next),
+        .core_clock(core_clock), .clock_hz(clock_hz), .armed(armed),
         .link_clock(clkout), .can_write(!txe_level), .can_read(!rxf_level), .data_in(data_in),
         .data_next(data_next), .drive_next(drive_next), .write_next(write_next),
         .read_next(read_next), .output_next(output_next), .flush_next(flush_next));

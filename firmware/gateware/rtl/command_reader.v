@@ -1,6 +1,7 @@
-// Finds commands in the bytes from the host, checks them, and applies CONFIGURE. Bytes are kept in a
-// ring in state_memory: where no command starts, one byte is dropped and the next is tried
-// (wire_command_get in formats/wire/wire.c).
+// Core domain: finds commands in the bytes from the host, checks them, and applies CONFIGURE. The bytes wait
+// in a ring in state_memory, and each is looked at in three clocks or more. Where no valid command starts, one
+// byte is dropped and the next is tried (wire_command_get in formats/wire/wire.c). A valid CONFIGURE is
+// read a second time, to apply it.
 module command_reader (
     input  wire        clock,
 
@@ -8,25 +9,26 @@ module command_reader (
     input  wire [7:0]  byte_in,
     output wire        byte_take,
 
-    output wire        command,      // a command waits: its reply is made, then `done`
+    // frame_maker, which sends the replies
+    output wire        command,      // a command waits for its reply; with the next four
     output reg  [31:0] tag,
     output reg  [7:0]  code,
-    output reg  [2:0]  status,
+    output reg  [2:0]  status,       // the reply's
     output reg  [31:0] argument,     // the body's last four bytes
-    input  wire        done,
-    input  wire        at_rest,
+    input  wire        done,         // the reply is in the queue
+    input  wire        at_rest,      // no session and no self-test
 
     // the configuration
-    output reg  [16:0] types,
+    output reg  [16:0] types,        // a bit for each type and each processor that passes
     output reg  [7:0]  processors,
-    output reg  [3:0]  range_count,
-    output reg         outside,
-    output reg         packing,
+    output reg  [3:0]  range_count,  // address_ranges
+    output reg         outside,      // requests outside all ranges pass, rather than those in one
+    output reg         packing,      // records are packed by delta
     output reg         stall,        // the bus is stalled rather than a request dropped
     output reg         fill_start,   // address_ranges reads the bounds
     input  wire        fill_busy,
 
-    // state_memory: a wish is granted, or repeated
+    // state_memory: `read` and `store` stay until they are granted; `state` is valid a clock later
     output wire        read,
     output wire [7:0]  read_word,
     input  wire        read_granted,
@@ -57,7 +59,7 @@ module command_reader (
     assign read = phase == WAIT && offset != received;
     assign read_word = WORD_RECEIVED + {3'd0, position[7:3]};
 
-    // --- the byte's meaning ---
+    // --- what the byte is: of the sync word, the header, the body or one of the two checksums ---
     reg         version_good, body_good;
     reg  [7:0]  length;
     reg  [31:0] crc, word_before;
@@ -73,13 +75,13 @@ module command_reader (
                      || (offset == 8'd6 && octet > BODY_MAX) || (offset == 8'd7 && octet != 0);
     wire        whole = in_crc && offset == HEADER + length + 8'd3;
 
-    // --- words of the body ---
+    // --- words of the body, numbered from 0 (doc/wire-protocol.md, "Configure") ---
     wire [31:0] value = {octet, argument[31:8]};
     wire        word_ends = in_body && &offset[1:0];
     wire [4:0]  word = offset[6:2] - 5'd4;
     wire        is_range = word >= 5'd2 && word < 5'd18;
     wire [3:0]  range = word[4:1] - 4'd1;
-    reg  [3:0]  count; // of the configuration that is being checked
+    reg  [3:0]  count; // of ranges, in the configuration that is being checked
     reg         word_bad;
     always @* begin
         word_bad = 1'b0;
@@ -114,7 +116,7 @@ module command_reader (
     end
     wire apply = status == OK && code == CONFIGURE;
 
-    // --- one port of state_memory for both ---
+    // --- storing: words of the configuration, and bytes that arrive ---
     wire store_value = phase == STORE;
     reg [7:0] value_word; // where `argument` goes
     reg       value_high;

@@ -1,5 +1,5 @@
-// CRC-32C (reflected, polynomial 0x82f63b78) of one more byte. Start with all ones; the checksum is
-// the inverse.
+// CRC-32C (reflected polynomial 0x82f63b78) with one more byte: combinational. The first crc_in is all ones;
+// the checksum is the inverse of the last crc_out.
 module crc32c_byte (
     input  wire [31:0] crc_in,
     input  wire [7:0]  in,

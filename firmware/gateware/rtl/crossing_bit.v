@@ -1,5 +1,5 @@
-// A level from another clock domain: two registers, of which the first may become metastable.
-// The source must be a register; pulses shorter than two destination clocks may be lost.
+// A level from another clock domain, through two registers of which the first may become metastable: one to
+// two clocks late. The source must be a register; a pulse shorter than two clocks may be lost.
 module crossing_bit #(parameter INITIAL = 1'b0) (
     input  wire clock,
     input  wire source,

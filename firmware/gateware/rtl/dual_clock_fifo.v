@@ -1,18 +1,16 @@
-// A FIFO between two clock domains (256 x 64 bits: four RAM blocks). Either clock may stop.
-//
-// Writer: `write` while `full` is 0 stores `in`. Reader: `out` is the oldest entry while `valid`;
-// `take` removes it. An entry appears two to three reader's clocks after it was written.
+// A FIFO of 2^BITS entries between two clock domains (256 of 64 bits: four RAM blocks). Either clock may
+// stop. An entry is in `out` two to three read clocks after it was written.
 module dual_clock_fifo #(parameter WIDTH = 64, parameter BITS = 8) (
     input  wire             write_clock,
-    input  wire             write,
+    input  wire             write,      // stores `in`; only while `full` is 0
     input  wire [WIDTH-1:0] in,
-    output reg              full,
+    output reg              full,       // full, half, low: two clocks after the writes that they count
     output reg              half,       // half full or more
     output reg              low,        // at most an eighth full
 
     input  wire             read_clock,
-    input  wire             take,
-    output reg              valid,
+    input  wire             take,       // removes `out`; only while `valid`
+    output reg              valid,      // `out` is the oldest entry
     output reg  [WIDTH-1:0] out
 );
     reg [WIDTH-1:0] memory [0:(1 << BITS) - 1];
@@ -22,7 +20,7 @@ module dual_clock_fifo #(parameter WIDTH = 64, parameter BITS = 8) (
         .clock(write_clock), .step(write), .binary(written), .gray(written_gray));
     gray_reader #(.BITS(BITS + 1)) read_crossing (
         .clock(write_clock), .gray(read_gray), .binary(read_seen));
-    // `full` knows what was written three clocks ago: a few places stay empty.
+    // `full` comes some clocks after the writes that it counts: a few places stay empty.
     reg [BITS:0] fill = 0;
     initial {full, half, low} = 3'b001;
     always @(posedge write_clock) begin

@@ -1,7 +1,7 @@
-// Makes frames in the queue: opens and closes those of records, writes those without (replies, START,
-// heartbeats, END, the self-test's), keeps the counters, and holds the recorder meanwhile. One job
-// at a time, each a few programs of frame_program.v (firmware/board_frames.c and board.c have the
-// rules).
+// Core domain: makes the frames of the queue. It writes the headers of frames of records and the whole of the
+// others (replies, START, HEARTBEAT, END, PATTERN), keeps the counters of state_memory and the state of the
+// session (the rules are those of firmware/board_frames.c and board.c). It does one job at a time, while `hold`
+// stops the recorder; a job runs a few programs of frame_program.v, one step a clock.
 module frame_maker (
     input  wire        clock,
     input  wire [31:0] clock_hz,       // of the bus, for the identity
@@ -9,52 +9,54 @@ module frame_maker (
 
     // the recorder
     output wire        hold,
-    input  wire        quiet,
-    input  wire        wants_open,
-    input  wire        wants_close,
-    input  wire        wants_loss,
+    input  wire        quiet,          // `events` is complete, and record_packer is empty
+    input  wire        wants_open,     // the next record needs a frame
+    input  wire        wants_close,    // the open frame must end first
+    input  wire        wants_loss,     // `missed` phases are to be counted as lost
     input  wire [27:0] missed,
-    output wire        absorb,
-    output wire        loss_done,
-    output wire        restart,
-    output wire [6:0]  clear,
-    input  wire [69:0] events,
-    input  wire        crowded,
+    output wire        absorb,         // `tick` is to include the waiting entry's clocks
+    output wire        loss_done,      // `missed` has been counted
+    output wire        restart,        // ARM
+    output wire [6:0]  clear,          // sets these events to 0
+    input  wire [69:0] events,         // ten bits each: kept, lost, undecoded, above, filtered, accepted, seen
+    input  wire        crowded,        // events must be added to the counters
     input  wire        saw_above,
     input  wire        saw_undecoded,
     input  wire [63:0] tick,
-    input  wire        lost_now,
-    output reg         loss_pending,
-    output reg         open,
-    output wire        can_open,
+    input  wire        lost_now,       // a request was dropped, at `tick`
+    output reg         loss_pending,   // requests were lost since a frame of records was last opened
+    output reg         open,           // a frame of records is open
+    output wire        can_open,       // the queue has a slot for one
     output wire        armed,
+
+    // record_packer
     output wire        begin_frame,
-    input  wire        full,           // the open frame
-    input  wire [9:0]  record_bytes,
+    input  wire        full,           // the open frame must be closed
+    input  wire [9:0]  record_bytes,   // of its payload so far
     input  wire [9:0]  record_count,
 
-    // commands
+    // command_reader
     input  wire        command,        // a command waits for its reply
     input  wire [31:0] tag,
     input  wire [7:0]  code,
     input  wire [2:0]  status,
     input  wire [31:0] argument,
-    output wire        command_done,
-    output wire        at_rest,        // idle, and no self-test
-    output wire        draining,
+    output wire        command_done,   // the reply is in the queue
+    output wire        at_rest,        // no session and no self-test
+    output wire        draining,       // after STOP, before END
 
-    // the bus's stalls since those taken
+    // bus_stall, by a word_crossing
     input  wire        stall_valid,
-    input  wire [18:0] stall_counts,   // number 18:16, clocks
+    input  wire [18:0] stall_counts,   // stalls begun 18:16, stalled clocks 15:0
     output wire        stall_take,
 
-    // time-outs
+    // timers
     input  wire        flush_due,
     input  wire        heartbeat_due,
     output wire        load_flush,     // from the low half of `state`
     output wire        load_heartbeat, // from its high half
 
-    // state_memory
+    // state_memory, without delay; `state` is the word that the clock before has read
     output wire        read,
     output wire [7:0]  read_word,
     input  wire [63:0] state,
@@ -62,12 +64,12 @@ module frame_maker (
     output wire [7:0]  store_word,
     output reg  [63:0] store_in,
 
-    // the queue: frames written and sent, modulo 16
+    // the queue: frames written and sent, modulo 16; words of the slot that is being written
     output reg  [3:0]  written,
     output wire        commit,
     input  wire [3:0]  sent,
     output wire        put,
-    output reg  [6:0]  put_word,       // within the slot
+    output reg  [6:0]  put_word,
     output reg  [63:0] put_data
 );
 `include "state_words.vh"
@@ -81,7 +83,7 @@ module frame_maker (
                      JOB_RESET = 4'd4, JOB_TEST = 4'd5, JOB_START = 4'd6, JOB_HEARTBEAT = 4'd7,
                      JOB_END = 4'd8, JOB_REPLY = 4'd9, JOB_PATTERN = 4'd10;
 
-    // --- the queue ---
+    // --- the queue: eight slots. A frame of records needs three free ones, and so leaves two ---
     reg  [3:0] waiting = 4'd0, peak = 4'd0;
     reg        some_free = 1'b0, two_free = 1'b0, three_free = 1'b0;
     wire [3:0] taken = waiting + {3'd0, open};
@@ -99,7 +101,7 @@ module frame_maker (
     reg  [31:0] pattern_left = 32'd0;
     reg         pattern_wanted = 1'b0;
     reg         heartbeat_waits = 1'b0;
-    reg  [3:0]  heartbeat_mark;
+    reg  [3:0]  heartbeat_mark;          // `sent` when the last heartbeat has been sent
     reg         armed_now = 1'b0; // phase == ARMED
     assign armed = armed_now;
     assign draining = phase == DRAINING;
@@ -128,7 +130,7 @@ module frame_maker (
     wire       close_wanted = open && (wants_close || full || flush_due || frame_wanted);
     wire       wanted = frame_wanted || close_wanted || wants_open || wants_loss || crowded || stall_valid;
     reg        command_done_1 = 1'b0;
-    // A clock late, which the recorder allows: it takes nothing that these jobs must see first.
+    // A clock late, in which the recorder takes no entry that these jobs must precede.
     reg        held = 1'b0;
     assign hold = held;
     always @(posedge clock)
@@ -182,12 +184,12 @@ module frame_maker (
     wire counts = job == JOB_HEARTBEAT || is_end
                || (job == JOB_REPLY && code == COMMAND_STATUS && status == 0);
 
-    reg  [7:0] copied = 8'd0;
+    reg  [7:0] copied = 8'd0; // the next word of state_memory to copy
     wire       copy_last = is_pattern ? put_word == 0
                          : copied == (job == JOB_RESET ? WORD_POSITION
                                       : identifies ? WORD_IDENTITY + 8'd12 : WORD_FRAMES + 8'd1);
-    wire       back = p_again && !copy_last;
-    wire       ends = p_last && !back;
+    wire       back = p_again && !copy_last; // repeats the step
+    wire       ends = p_last && !back;       // the program
 
     // The program after the one that ends; PROGRAM_NONE: the job is done.
     reg  [2:0] part = 3'd0; // programs of the job that have ended
@@ -234,7 +236,7 @@ module frame_maker (
             copied <= copied + 8'd1;
     end
 
-    // --- a step is decoded in one clock and done in the next ---
+    // --- a step is decoded in one clock (p_) and executed in the next (s_) ---
     reg        s_read = 1'b0, s_add_now = 1'b0, s_store = 1'b0, s_put = 1'b0, s_absorb = 1'b0;
     reg        s_to_count = 1'b0, s_clear_lost, s_met, s_session;
     reg  [7:0] s_word, s_to;
@@ -248,7 +250,7 @@ module frame_maker (
                 : is_pattern ? WORD_PATTERN_INDEX : is_end ? WORD_ACCEPTED : WORD_POSITION;
         s_add_now <= p_add_now;
         s_add <= p_add;
-        // Two counters add the lost requests: WORD_LOST does last.
+        // Lost requests are added to two words, and cleared with the second.
         s_clear_lost <= p_to == WORD_PENDING;
         s_store <= p_store && met && !(p_only_first && loss_pending);
         s_store_what <= p_store_what;
@@ -261,13 +263,13 @@ module frame_maker (
         s_session <= in_session;
     end
 
-    // --- words ---
-    // The upper half is added a clock later, while the sum is stored.
+    // --- sums and stores ---
+    // The upper halves are added a clock later, while the sum is stored.
     reg [32:0] sum_low;
     reg [31:0] state_high, addend_high;
     wire [63:0] sum = {state_high + addend_high + {31'd0, sum_low[32]}, sum_low[31:0]};
-    reg [63:0] addend; // chosen a clock early: no event is counted meanwhile
-    reg  [9:0] number;
+    reg [63:0] addend; // selected a clock early: events do not change during a job
+    reg  [9:0] number; // of events
     always @*
         case (p_add)
         ADD_SEEN: number = events[9:0];
@@ -297,14 +299,15 @@ module frame_maker (
             addend_high <= addend[63:32];
         end
 
-    // Both counts are added, or none: they may come between.
+    // Both counts of stalls are added or neither, even if they arrive between the two steps.
     reg stall_taken = 1'b0;
     always @(posedge clock)
         if (p_add_now && p_add == ADD_STALLED)
             stall_taken <= stall_valid;
     assign stall_take = s_add_now && s_add == ADD_STALLS && stall_taken;
 
-    reg lost_first_now = 1'b0; // the second copy of the tick of a first loss
+    // A loss stores its tick, the first one in both words. No job runs then.
+    reg lost_first_now = 1'b0;
     wire store_tick = lost_now || lost_first_now;
     assign read = s_read;
     assign read_word = s_word;
@@ -321,6 +324,7 @@ module frame_maker (
             default: store_in = 64'd0;
             endcase
 
+    // --- words of the frame (doc/wire-protocol.md, "Frames") ---
     reg [7:0] kind;
     always @*
         case (job)
@@ -333,7 +337,7 @@ module frame_maker (
         endcase
     wire [9:0] bytes = job == JOB_CLOSE ? record_bytes : is_pattern ? 10'd960
                      : (job == JOB_REPLY ? 10'd8 : 10'd0) + (identifies ? 10'd96 : counts ? 10'd96 : 10'd0);
-    reg above = 1'b0, undecoded = 1'b0; // flags of the next frame
+    reg above = 1'b0, undecoded = 1'b0; // flags of the next frame of the session
     wire [1:0] flags = s_session ? {undecoded, above} : 2'd0;
 
     assign put = s_put;
@@ -355,7 +359,7 @@ module frame_maker (
         else if (s_put)
             put_word <= s_to_count ? 7'd7 : put_word + 7'd1;
 
-    // --- what a job changes ---
+    // --- what the end of a job changes ---
     assign absorb = s_absorb;
     reg done_1 = 1'b0;
     always @(posedge clock)

@@ -1,17 +1,17 @@
-// The programs of frame_maker, a step a clock. Each moves words from state_memory and registers into
-// the queue's slot, in the order of doc/wire-protocol.md, and adds to counters.
+// The programs of frame_maker, a table of steps: combinational, one step a clock. A step may do all of this
+// at once; frame_program.vh has the numbers of programs and choices.
 //
-//   read, word  the word of state_memory is there in the next step, and only then
-//   add         `sum` is that word plus this, in the next step
-//   store, to   writes to a word of state_memory
-//   put         writes 64 bits to the slot's next word
-//   again       repeats the step (the self-test's: the last three) while copying has not ended
+//   read      reads `word` of state_memory, which is `state` in the next step only
+//   add_now   computes `sum`, `state` plus what `add` names, for the next step
+//   store     writes what `store_what` names to word `to` of state_memory
+//   put       writes what `put_what` names to the slot's next word, in the order of doc/wire-protocol.md
+//   again     repeats the step (PROGRAM_PATTERN: the last three) until the last word has been copied
 module frame_program (
     input  wire [6:0] step,
     output reg        read,
     output reg  [7:0] word,
-    output reg        word_copied, // the word is the next to copy
-    output reg        word_index,  // the word is that of the frame's first index
+    output reg        word_copied, // `word` and `to` are the next word to copy
+    output reg        word_index,  // `word` is that of the frame's first index
     output reg        add_now,
     output reg  [3:0] add,
     output reg        store,
@@ -19,12 +19,12 @@ module frame_program (
     output reg  [7:0] to,
     output reg        put,
     output reg  [2:0] put_what,
-    output reg  [1:0] condition,
-    output reg        only_first,  // stores if no loss is pending
-    output reg        absorb,
-    output reg        to_count,    // the next word put is that of the frame's count
+    output reg  [1:0] condition,   // of `store`, and of PUT_STATE, which puts 0 otherwise
+    output reg        only_first,  // stores only if no loss is pending
+    output reg        absorb,      // adds the recorder's waiting entry to `tick`
+    output reg        to_count,    // the next word put is word 7, which has count and length
     output reg        again,
-    output reg        last
+    output reg        last         // the program ends
 );
 `include "state_words.vh"
 `include "frame_program.vh"
@@ -67,7 +67,7 @@ module frame_program (
         PROGRAM_ADD_UP + 10: begin add_now = 1; add = ADD_STALLS; store = 1; to = WORD_STALLED; end
         PROGRAM_ADD_UP + 11: begin store = 1; to = WORD_STALLS; last = 1; end
 
-        // --- a frame of records is complete: the part of its header that was not known ---
+        // --- the end of a frame of records: what was not known of its header ---
         PROGRAM_CLOSE + 0: begin put = 1; put_what = PUT_KIND; read = 1; word = WORD_SEQUENCE; end
         PROGRAM_CLOSE + 1: begin
             put = 1; put_what = PUT_STATE; to_count = 1; read = 1; word = WORD_FRAMES;
@@ -78,7 +78,7 @@ module frame_program (
         end
         PROGRAM_CLOSE + 3: begin store = 1; to = WORD_FRAMES; last = 1; end
 
-        // --- a frame of records begins: ticks, first index and the losses before it ---
+        // --- the start of a frame of records: tick, first index and the losses before it ---
         PROGRAM_OPEN + 0: begin absorb = 1; read = 1; word = WORD_ACCEPTED; end
         PROGRAM_OPEN + 1: begin
             put = 1; put_what = PUT_TICK; add_now = 1; add = ADD_ZERO; read = 1; word = WORD_ACCEPTED;
@@ -97,7 +97,7 @@ module frame_program (
         end
         PROGRAM_OPEN + 6: begin store = 1; store_what = STORE_ZERO; to = WORD_LOST_LAST; last = 1; end
 
-        // --- the bus domain dropped phases ---
+        // --- phases that the bus domain dropped are counted as seen, accepted and lost ---
         PROGRAM_LOSS + 0: begin store = 1; store_what = STORE_TICK; to = WORD_LOST_FIRST; only_first = 1; end
         PROGRAM_LOSS + 1: begin absorb = 1; read = 1; word = WORD_SEEN; end
         PROGRAM_LOSS + 2: begin
@@ -162,7 +162,7 @@ module frame_program (
         PROGRAM_PATTERN + 5: begin add_now = 1; add = ADD_PATTERN_FRAME; end
         PROGRAM_PATTERN + 6: begin store = 1; to = WORD_PATTERN_INDEX; last = 1; end
 
-        // --- after a frame without records ---
+        // --- after a frame without records: count it ---
         PROGRAM_TAIL + 0: begin read = 1; word = WORD_FRAMES; end
         PROGRAM_TAIL + 1: begin add_now = 1; add = ADD_ONE; read = 1; word = WORD_TIMES; end
         PROGRAM_TAIL + 2: begin store = 1; to = WORD_FRAMES; condition = IF_SESSION; last = 1; end

@@ -1,20 +1,23 @@
-// The link domain: reads the queue's slots in order, adds both checksums, and gives bytes to ft245_port.
-// A slot is free again (`sent`) when its last byte has been handed over.
+// Link domain: reads the queue's slots in order, computes the checksums of header and payload on the way, and
+// gives the bytes to ft245_port, one a clock. A slot is free (`sent`) when ft245_port has its last byte.
 module frame_sender (
     input  wire        clock,
-    input  wire [3:0]  written,  // frames in the queue so far, modulo 16
+    input  wire [3:0]  written,  // frames put into the queue so far, modulo 16
     output reg         slot_done,
-    input  wire [3:0]  sent,
+    input  wire [3:0]  sent,     // counts slot_done, modulo 16
 
+    // slot_memory; `word` is valid a clock after `read`
     output wire        read,
     output wire [9:0]  read_word,
     input  wire [63:0] word,
 
+    // ft245_port
     output reg         valid,
     output reg  [7:0]  out,
-    input  wire        take,
-    output wire        idle      // no frame waits
+    input  wire        take,     // only while `valid`
+    output wire        idle      // no frame waits or is being sent
 );
+    // Offsets in the frame: of the header's checksum, and of the payload. Bytes 58 and 59 are its length.
     localparam [10:0] CRC_AT = 11'd60, PAYLOAD_AT = 11'd64;
 
     reg         sending = 1'b0;  // a frame is being read
@@ -34,7 +37,7 @@ module frame_sender (
     wire [31:0] crc_after;
     crc32c_byte checksum (.crc_in(crc), .in(octet), .crc_out(crc_after));
 
-    reg in_sync = 1'b0; // `sent` is stable, so `word` is the first
+    reg in_sync = 1'b0; // `sent` is stable, so that `word` is the slot's first
     assign idle = !sending && !valid && written == sent;
 
     initial begin

@@ -1,31 +1,32 @@
-// The synchronous FIFO of an FT232H or FT2232H (FT245 protocol, 60 MHz). All pins have registers; the
-// two inputs that decide whether the next rising edge transfers a byte are sampled on the falling edge
-// before it, so that the byte after an accepted one follows in the next clock, and a refused one is
-// offered again.
-//
-// Outputs are the values after the next rising edge.
+// Link domain: the synchronous FIFO of an FT232H or FT2232H (FT245 protocol, 60 MHz). All pins have registers.
+// TXE# and RXF#, which decide whether the next rising edge transfers a byte, are sampled on the falling edge
+// before it: a byte may be written in every clock, and one that is refused is offered again. Reading a
+// byte takes six clocks, in which none is written. 1 is asserted; a port that ends in _next is the pin's level
+// after the next rising edge.
 module ft245_port (
     input  wire       clock,
-    input  wire       can_write,   // TXE# low at the next rising edge
-    input  wire       can_read,    // RXF# low at the next rising edge
-    input  wire [7:0] data_in,     // the data pins at the last one
+    input  wire       can_write,   // TXE# at the next rising edge
+    input  wire       can_read,    // RXF# at the next rising edge
+    input  wire [7:0] data_in,     // the data pins at the last rising edge
     output wire [7:0] data_next,
-    output wire       drive_next,
-    output wire       write_next,  // WR# low
-    output wire       read_next,   // RD# low
-    output wire       output_next, // OE# low: the chip drives the data pins
-    output wire       flush_next,  // SIWU# low
+    output wire       drive_next,  // the board drives the data pins
+    output wire       write_next,  // WR#
+    output wire       read_next,   // RD#
+    output wire       output_next, // OE#: the chip drives the data pins
+    output wire       flush_next,  // SIWU#: the chip sends a short packet
 
-    input  wire       valid,       // from frame_sender
+    // frame_sender
+    input  wire       valid,
     input  wire [7:0] in,
     output wire       take,
-    input  wire       idle,
+    input  wire       idle,        // no frame waits
 
-    output wire       received,    // to the word_crossing of commands
+    // the word_crossing of commands
+    output wire       received,    // `out` is a byte
     output wire [7:0] out,
     input  wire       room
 );
-    // --- two bytes wait, so that frame_sender needs not know within half a clock ---
+    // --- a buffer of two bytes: `take` needs not follow TXE# within half a clock ---
     reg  [7:0] first, second;
     reg  [1:0] count = 2'd0;
     reg        writing = 1'b0;                        // `first` is on the pins
@@ -44,7 +45,7 @@ module ft245_port (
             second <= in;
     end
 
-    // --- who drives the data pins: the board, nobody, the chip, nobody ---
+    // --- the data pins are driven by the board (WRITE), nobody, the chip, nobody ---
     localparam [2:0] WRITE = 3'd0, RELEASE = 3'd1, LISTEN = 3'd2, READ = 3'd3, TAKE = 3'd4, RETURN = 3'd5;
     reg  [2:0] phase = WRITE;
     wire       turn = phase == WRITE && can_read && room && !just_received;
@@ -75,8 +76,8 @@ module ft245_port (
     assign received = got;
     assign out = data_in;
 
-    // --- the chip sends a partial packet at once when the board has nothing more ---
-    reg unsent = 1'b0;
+    // --- when the board has nothing more to send, the chip sends a short packet at once ---
+    reg unsent = 1'b0; // bytes were written since the last flush
     assign flush_next = unsent && idle && count == 0 && !writing && phase == WRITE;
     always @(posedge clock)
         unsent <= accepted || (unsent && !flush_next);

@@ -1,5 +1,5 @@
-// A counter that another clock domain reads: one bit of `gray` changes for each step, so that a
-// reader sees the old or the new number.
+// A counter for another clock domain: only one bit of `gray` changes in each step, so that a gray_reader
+// gets the old or the new number.
 module gray_counter #(parameter BITS = 4) (
     input  wire            clock,
     input  wire            step,

@@ -1,4 +1,4 @@
-// The number that a gray_counter in another clock domain has reached, at least two clocks ago.
+// The number of a gray_counter in another clock domain, as it was one to two clocks ago.
 module gray_reader #(parameter BITS = 4) (
     input  wire            clock,
     input  wire [BITS-1:0] gray,

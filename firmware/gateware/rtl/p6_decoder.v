@@ -1,29 +1,36 @@
-// Decodes a request phase of the P6 bus (doc/p6-decoding.md, firmware/p6.c). Two clocks: `phase` in,
-// `done` out, with the fields of a FIFO entry (bus_front.v). Bits are logical: 1 is asserted.
+// Bus domain: decodes a request phase of the P6 bus (doc/p6-decoding.md, firmware/p6.c) into the fields
+// of a FIFO entry (entry_codes.vh). `done` follows `phase` by two clocks. 1 is asserted.
 module p6_decoder (
     input  wire        clock,
+
+    // valid with `phase`: the pins in the first (_a) and second (_b) clock of a request phase
     input  wire        phase,
     input  wire [35:3] address_a,
     input  wire [4:0]  request_a,
     input  wire [31:3] address_b,
     input  wire [4:0]  request_b,
+
+    // valid with `done`
     output reg         done,
     output reg  [31:0] address,
-    output reg  [4:0]  code,
+    output reg  [4:0]  code,      // request type, above 4 GiB, or undecoded
     output reg  [3:0]  size,
     output reg  [2:0]  attribute,
     output reg  [2:0]  processor
 );
 `include "entry_codes.vh"
 
-    // --- first clock: the kind of request, the number and the first of the byte enables ---
-    localparam NONE = 3'd0, SIZED = 3'd1, ANY = 3'd2, DEFERRED = 3'd3, CENTRAL = 3'd4, TRACE = 3'd5;
+    // --- first clock: the rule that REQa selects, and the first requested byte ---
+    // NONE: undecoded; SIZED: has an address and a length; DEFERRED: deferred reply; CENTRAL: interrupt
+    // acknowledge, special transaction or central agent response; TRACE: branch trace message.
+    localparam NONE = 3'd0, SIZED = 3'd1, DEFERRED = 3'd3, CENTRAL = 3'd4, TRACE = 3'd5;
     reg [2:0] rule;
     reg [4:0] request_type;
     reg       wide; // ASZ 01: 36 bits of address
 
     wire [7:0] enables = address_b[15:8];
     wire [1:0] length = request_b[1:0];
+    // The enabled bytes whose predecessor is not enabled; byte 7 precedes byte 0.
     wire [7:0] starts = enables & ~{enables[6:0], enables[7]};
     wire [2:0] lowest = starts[0] ? 3'd0 : starts[1] ? 3'd1 : starts[2] ? 3'd2 : starts[3] ? 3'd3
                       : starts[4] ? 3'd4 : starts[5] ? 3'd5 : starts[6] ? 3'd6
@@ -69,7 +76,7 @@ module p6_decoder (
         address_1 <= address_a[31:3];
     end
 
-    // --- second clock ---
+    // --- second clock: code and size ---
     wire [3:0] count = {3'd0, enables_1[0]} + {3'd0, enables_1[1]} + {3'd0, enables_1[2]}
                      + {3'd0, enables_1[3]} + {3'd0, enables_1[4]} + {3'd0, enables_1[5]}
                      + {3'd0, enables_1[6]} + {3'd0, enables_1[7]};

@@ -1,4 +1,5 @@
-// A pin that is driven at times: registers for input, output and its enable.
+// A bidirectional pin with registers for input, output and output enable, on rising edges. In
+// simulation it is three ports, since a pin that is driven on both sides would hide contention.
 module pin_both (
 `ifdef ICE40
     inout  wire pin,
@@ -8,9 +9,9 @@ module pin_both (
     output wire pin_driven,
 `endif
     input  wire clock,
-    input  wire next,
-    input  wire drive_next,
-    output wire level
+    input  wire next,       // the level to drive after the next edge
+    input  wire drive_next, // whether to drive it
+    output wire level       // of the pin, at the last edge
 );
 `ifdef ICE40
     SB_IO #(.PIN_TYPE(6'b110100)) io (

@@ -1,4 +1,4 @@
-// A pin with an input register, on the rising edge or (FALLING) on the falling one.
+// An input pin with a register: `level` is the pin's at the last rising edge or, with FALLING, falling edge.
 module pin_input #(parameter FALLING = 0) (
     input  wire pin,
     input  wire clock,

@@ -1,4 +1,4 @@
-// A pin with an output register.
+// An output pin with a register: `next` is its level after the next rising edge. High at power-up.
 module pin_output (
     output wire pin,
     input  wire clock,

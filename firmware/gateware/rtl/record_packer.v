@@ -1,10 +1,11 @@
-// Writes records into the payload of the open frame, plain or packed by delta (doc/wire-protocol.md,
-// "Packed records"; formats/wire/packing.c makes the same bytes). A record passes four stages: find
-// the slot of its kind (two clocks), subtract the slot's address and time, choose the fields' lengths,
-// write up to eight bytes a clock: a plain record takes two clocks, a packed one one or, seldom, two.
+// Core domain: writes records into the payload of the open frame, plain or packed by delta
+// (doc/wire-protocol.md, "Packed records"; formats/wire/packing.c makes the same bytes). A record passes
+// four stages: find the slot of its kind (two clocks), subtract the slot's address and time, choose the
+// lengths of fields, write up to eight bytes a clock. A record may enter every second clock. Its bytes take
+// one clock, or two if it is plain, of a new kind or longer than eight bytes.
 module record_packer (
     input  wire        clock,
-    input  wire        begin_frame,
+    input  wire        begin_frame, // empties payload and slots
     input  wire        packed_frame,
 
     input  wire        append,     // only while `ready`
@@ -12,15 +13,15 @@ module record_packer (
     input  wire [31:0] address,
     input  wire [14:0] kind,       // processor 14:12, attribute 11:9, size 8:5, type 4:0
     input  wire [31:0] time_in,
-    output wire        busy,       // a record is on its way
-    output wire        may_read,   // slot_read, slot_write may be set: known before them
-    output wire        may_write,
+    output wire        busy,       // a record is in one of the stages
+    output wire        may_read,   // slot_read may be 1; known earlier in the clock
+    output wire        may_write,  // the same of slot_write
     output reg         full,       // another record might not fit; valid while not busy
-    output reg         near_full,  // four more might not
+    output reg         near_full,  // six more might not: four may be in the stages, uncounted
     output reg  [9:0]  bytes,      // of the payload so far
     output reg  [9:0]  count,      // records in it
 
-    // state_memory, words 0 to 14
+    // state_memory, words 0 to 14: a slot's time and address; `slot` is valid a clock after slot_read
     output wire        slot_read,
     output wire [3:0]  slot_read_word,
     input  wire [63:0] slot,
@@ -28,7 +29,7 @@ module record_packer (
     output wire [3:0]  slot_write_word,
     output wire [63:0] slot_in,
 
-    output wire        put,        // put_bytes (1 to 8) at the payload's end
+    output wire        put,        // appends put_bytes (1 to 8) of put_data to the payload
     output wire [3:0]  put_bytes,
     output wire [63:0] put_data
 );
@@ -43,9 +44,9 @@ module record_packer (
     reg  [14:0] used = 15'd0; // a bit for each slot that holds a kind
     reg  [3:0]  next = 4'd0;
 
-    // One clock compares the kind with those of the slots, the next uses the result.
+    // The first clock compares the kind with those of the slots, the second uses the result.
     reg         compared = 1'b0, found;
-    reg  [3:0]  hit;
+    reg  [3:0]  hit; // number of the slot found
     wire [14:0] hits;
     genvar i;
     generate
@@ -87,7 +88,7 @@ module record_packer (
     reg  [14:0] kind_2;
     reg  [3:0]  number_2, number_3;
     assign advance_1 = valid_1 && compared && (!valid_2 || advance_2);
-    // Stage 3 holds the record before this one; memory may not have its slot yet.
+    // The previous record, in stage 3, may have used this slot, which `slot` does not show yet.
     wire [31:0] old_address = new_2 ? 32'd0 : again_2 ? address_3 : slot[31:0];
     wire [31:0] old_time = new_2 ? 32'd0 : again_2 ? time_3 : slot[63:32];
 
@@ -132,7 +133,7 @@ module record_packer (
     wire [1:0] address_code = fits_1 ? 2'd0 : fits_2 ? 2'd1 : fits_3 ? 2'd2 : 2'd3;
     wire [1:0] time_code = repeats_3 ? 2'd3 : time_3[31:8] == 0 ? 2'd0 : time_3[31:16] == 0 ? 2'd1 : 2'd2;
 
-    // Of address and time, by both codes.
+    // Bytes of address and time together.
     reg [3:0] field_bytes;
     always @*
         case ({address_code, time_code})
@@ -153,7 +154,7 @@ module record_packer (
         4'b1110: field_bytes = 4'd8;
         default: field_bytes = 4'd4;
         endcase
-    wire fits = packed_frame && !new_3 && !field_bytes[3]; // into one part, with the control byte
+    wire fits = packed_frame && !new_3 && !field_bytes[3]; // into eight bytes, with the control byte
 
     reg [7:0] type_byte, size_byte;
     always @* begin
@@ -205,8 +206,8 @@ module record_packer (
                        : address_code_4 == 1 ? {16'd0, time_4, difference_4[15:0]}
                        : address_code_4 == 2 ? {8'd0, time_4, difference_4[23:0]} : {time_4, address_4};
 
-    // Plain: address and kind; time. Packed: all in one, or control and kind; address and time, or
-    // control and address; time.
+    // Parts, plain: address and kind, then time. Packed, of a new kind: control and kind, then address and
+    // time. Packed, of a known kind: all in one or, if that takes nine bytes, control and address, then time.
     assign put = valid_4;
     assign put_data = !packed_frame ? (second ? {32'd0, time_4} : {kind_bytes, address_4})
                     : second ? (new_4 ? fields : {32'd0, time_4})
@@ -215,7 +216,7 @@ module record_packer (
     assign finish = valid_4 && (one_part || second);
 
     // --- how full the payload is ---
-    reg recent = 1'b0; // `full` does not know the last bytes yet
+    reg recent = 1'b0; // `full` does not count the last bytes yet
     assign may_read = valid_1;
     assign may_write = valid_2;
     assign busy = valid_1 || valid_2 || valid_3 || valid_4 || recent;

@@ -1,7 +1,7 @@
-// The core's stream of entries: filters requests, counts them, and hands those that it keeps to the
-// packer, with the time since the one kept before. One entry a clock while nothing has to be opened,
-// closed or added up: that is frame_maker's work, during which `hold` stops this module
-// (firmware/board_records.c has the rules).
+// Core domain: takes the entries of the FIFO from the bus, filters and counts requests, and gives those
+// that it keeps to record_packer with the time since the last one kept (the rules are those of
+// firmware/board_records.c). An entry passes stages A, B and C, one entry a clock. While frame_maker opens or
+// closes a frame or adds up counters, `hold` stops stage C. Times are in ticks, clocks of the bus.
 module recorder (
     input  wire        clock,
 
@@ -11,34 +11,35 @@ module recorder (
     output wire        entry_take,
 
     // the filter
-    input  wire [16:0] types,
+    input  wire [16:0] types,      // a bit for each type and each processor that passes
     input  wire [7:0]  processors,
     input  wire        ranges_used,
-    input  wire        outside,
-    output wire        look,
+    input  wire        outside,    // requests outside all ranges pass, rather than those in one
+    output wire        look,       // to address_ranges
     output wire        combine,
     input  wire        in_range,
 
-    input  wire        armed,      // if not, entries only carry time
+    // frame_maker
+    input  wire        armed,      // if not, entries only advance the time
     input  wire        hold,
     input  wire        open,       // a frame of records is open
-    input  wire        can_open,
-    input  wire        stall,      // a request that has no frame waits
+    input  wire        can_open,   // the queue has a slot for one
+    input  wire        stall,      // a request that has no slot waits, and is not lost
     input  wire        loss_pending, // the tick of the first loss is stored
     output wire        wants_open, // the next record needs a frame
-    output wire        wants_close,
+    output wire        wants_close, // the open frame must end before the entry
     output wire        wants_loss, // `missed` phases were dropped before the entry
     output wire [27:0] missed,
-    input  wire        absorb,     // adds the entry's clocks to the time, before frame_maker uses it
+    input  wire        absorb,     // adds the entry's clocks to `tick` before frame_maker reads it
     input  wire        loss_done,  // frame_maker has counted `missed`
-    input  wire        restart,    // ARM: time begins
-    output wire        quiet,      // all counted, nothing on its way
+    input  wire        restart,    // ARM: sets time and events to 0
+    output wire        quiet,      // `events` is complete, and record_packer is empty
 
-    output reg  [63:0] tick,
+    output reg  [63:0] tick,       // of the last entry taken or absorbed
     output reg         lost_now,   // a request was dropped, at `tick`
 
-    // to record_packer
-    output wire        append,
+    // record_packer
+    output wire        append,     // with the next three
     output wire [31:0] address,
     output wire [14:0] kind,
     output wire [31:0] record_time,
@@ -46,12 +47,12 @@ module recorder (
     input  wire        packer_busy,
     input  wire        packer_full,
     input  wire        packer_near_full,
-    input  wire        frame_empty,
+    input  wire        frame_empty, // no record in the open frame yet
 
-    // events since they were last added to the counters in state_memory
+    // numbers of events since frame_maker last added them to the counters in state_memory
     input  wire [6:0]  clear,
     output wire [69:0] events,     // ten bits each: kept, lost, undecoded, above, filtered, accepted, seen
-    output reg         crowded,    // some may overflow soon
+    output reg         crowded,    // one has reached half of its range
     output wire        saw_above,
     output wire        saw_undecoded
 );
@@ -86,7 +87,8 @@ module recorder (
                            is_time ? {b[31:28], b[46:37]} : 14'd0, b[63:47],
                            b[46:44], b[43:41], b[40:37], b[36:32], b[31:0]};
 
-    // --- stage C: the decision. It decides late, so what comes meanwhile has a spare place ---
+    // --- stage C: the decision. `c_take` comes too late in a clock to stop stage B, so that an entry that
+    // finds C occupied waits in `spare` ---
     reg  [83:0] spare, c;
     reg         c_valid = 1'b0;
     wire        c_take;
@@ -121,24 +123,25 @@ module recorder (
     wire [32:0] since_sum = {1'b0, since} + {2'b0, c_clocks};
     assign record_time = since_sum[32] ? 32'hffffffff : since_sum[31:0];
 
-    // After the first loss, the tick stays until both of its copies are stored.
+    // After the first loss, `tick` must not change until frame_maker has stored it twice.
     wire live = c_valid && !hold && !(lost_now && !loss_pending);
-    // If the time may saturate or the frame is nearly full, the decision takes a clock more.
-    reg  after_time = 1'b0; // its clocks may be many: `since_high` is a clock late
-    reg  accepted = 1'b0;   // after such a clock
-    // What sets a flag of the next frame waits until a full frame is closed.
+    // If the time may saturate or the frame is nearly full, the decision takes another clock.
+    reg  after_time = 1'b0; // after a time entry, whose clocks are not in `since_high` yet
+    reg  accepted = 1'b0;   // the decision of that other clock: the record fits
+    // A request that sets a flag of the next frame waits until a full frame is closed.
     reg  near_open = 1'b0, roomy = 1'b0;
     wire flag_waits = near_open && (c_above || c_undecoded) && !roomy;
     wire active = live && armed && !flag_waits;
     wire careful = since_high || packer_near_full || after_time;
-    // A time that may be saturated is added first: such a record begins a frame.
+    // A record whose time saturates begins a frame; whether it does is known when its clocks have been added.
     wire slow = since_high && !c_settled;
     wire saturated = since_high && since_full;
     reg  absorb_self = 1'b0;
     wire place = open ? accepted || (packer_ready && !careful) : !can_open && !stall;
     assign append = active && c_wanted && open && place;
     wire lose = active && c_wanted && !open && place;
-    assign c_take = (live && (!armed || !(c_wanted || c_lossy || flag_waits) || (c_wanted && place))) || loss_done;
+    assign c_take = (live && (!armed || !(c_wanted || c_lossy || flag_waits) || (c_wanted && place)))
+                 || loss_done;
     always @(posedge clock) begin
         near_open <= open && packer_near_full;
         roomy <= c_valid && !c_take && !packer_busy && !packer_full;
@@ -147,7 +150,7 @@ module recorder (
         absorb_self <= active && c_wanted && open && since_high && c_fresh && !c_take && !absorb_self;
     end
 
-    // The same without `hold`, which depends on them.
+    // Without `live`, which contains `hold`: that depends on these.
     assign wants_open = c_valid && armed && c_wanted && !open && can_open;
     assign wants_close = c_valid && armed && open
                       && (c_lossy || (c_wanted && !slow && saturated && !frame_empty));

@@ -1,6 +1,6 @@
-// The queue's eight slots of 1 KiB, 1024 words of 64 bits (16 RAM blocks), written in the core's clock
-// and read in the link's. Up to eight bytes are written at any byte address in one clock: each byte of
-// a word is a memory of its own.
+// The queue's eight slots of 1 KiB: 1024 words of 64 bits (16 RAM blocks), written in the core's domain and
+// read in the link's. One to eight bytes are written at any byte address in each clock, since each byte of a
+// word has its own memory; they are stored three clocks after `write`. `out` is valid a clock after `read`.
 module slot_memory (
     input  wire        write_clock,
     input  wire        write,
@@ -13,7 +13,7 @@ module slot_memory (
     input  wire [9:0]  read_word,
     output wire [63:0] out
 );
-    // Rotated to its lanes between two registers: the memories are far apart.
+    // The bytes are rotated to their lanes between two registers: the memories are far apart.
     reg  [63:0] in_1;
     reg  [12:0] at_1;
     reg  [3:0]  bytes_1;

@@ -1,7 +1,7 @@
-// What needs no register of its own, 256 words of 64 bits (four RAM blocks): counters, pending losses,
-// the identity, the bounds of ranges, the packer's slots and received bytes. state_words.vh has the
-// numbers of the words. One word is read and one is written in a clock; a read gets the value before
-// a write to the same word.
+// Core domain: the state that needs no registers, in 256 words of 64 bits (four RAM blocks): counters,
+// pending losses, the identity, the bounds of ranges, the packer's slots and received bytes.
+// state_words.vh has the numbers of the words. One word may be read and one written in each clock. `out` is
+// valid a clock after `read`; a read of the word that is being written returns its old value.
 module state_memory #(parameter [127:0] SERIAL = "0000000000000000") (
     input  wire        clock,
     input  wire        read,
@@ -26,7 +26,8 @@ module state_memory #(parameter [127:0] SERIAL = "0000000000000000") (
     initial begin
         for (i = 0; i < 256; i = i + 1)
             memory[i] = 64'd0;
-        memory[WORD_TIMES] = {32'd250, 32'd20000};
+        memory[WORD_TIMES] = {32'd250, 32'd20000}; // the defaults of CONFIGURE
+        // doc/wire-protocol.md, "Identity"; word 2, the bus's frequency, is stored by frame_maker
         memory[WORD_IDENTITY + 0] = {16'd1, 16'd960, 16'd8, 8'd1, 8'd1};
         memory[WORD_IDENTITY + 1] = {32'd0, 32'h00010000};
         memory[WORD_IDENTITY + 3] = text("bustap-p");

@@ -1,5 +1,5 @@
-// Words of state_memory. 0 to 14: the packer's slots, time above address.
-localparam [7:0] WORD_SEEN = 8'd16,       // counters in the order of doc/wire-protocol.md
+// Words of state_memory. 0 to 14: record_packer's slots, time 63:32, address 31:0.
+localparam [7:0] WORD_SEEN = 8'd16,       // 16 to 22: counters in the order of doc/wire-protocol.md
                  WORD_ACCEPTED = 8'd17,
                  WORD_FILTERED = 8'd18,
                  WORD_ABOVE = 8'd19,
@@ -8,15 +8,15 @@ localparam [7:0] WORD_SEEN = 8'd16,       // counters in the order of doc/wire-p
                  WORD_FRAMES = 8'd22,
                  WORD_STALLED = 8'd23,    // clocks, and number of stalls
                  WORD_STALLS = 8'd24,
-                 WORD_PENDING = 8'd25,    // lost since the last frame of records was opened
+                 WORD_PENDING = 8'd25,    // requests lost since the last frame of records was opened
                  WORD_LOST_FIRST = 8'd26, // ticks of the first and the last of those
                  WORD_LOST_LAST = 8'd27,
-                 WORD_POSITION = 8'd28,   // accepted without the pending losses
-                 WORD_SEQUENCE = 8'd29,   // of the next frame, above the session's id
-                 WORD_SESSION = 8'd30,    // of the counters, low 32 bits
-                 WORD_TIMES = 8'd31,      // heartbeat in ms above flush in us
+                 WORD_POSITION = 8'd28,   // index of the next record: accepted minus pending
+                 WORD_SEQUENCE = 8'd29,   // sequence number of the next frame 63:32, session id 31:0
+                 WORD_SESSION = 8'd30,    // session id of the counters, 31:0
+                 WORD_TIMES = 8'd31,      // heartbeat in ms 63:32, flush in us 31:0
                  WORD_IDENTITY = 8'd32,   // 12 words
-                 WORD_PATTERN = 8'd44,    // the next word of the self-test
+                 WORD_PATTERN = 8'd44,    // the next word of the self-test, and its index
                  WORD_PATTERN_INDEX = 8'd45,
-                 WORD_RANGES = 8'd48,     // 8 words, highest address above lowest
+                 WORD_RANGES = 8'd48,     // 8 words, highest address 63:32, lowest 31:0
                  WORD_RECEIVED = 8'd64;   // 32 words, a ring of 256 bytes

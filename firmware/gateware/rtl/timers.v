@@ -1,4 +1,6 @@
-// Time-outs in real time: the core's clock divided down to microseconds (CORE_MHZ whole) and milliseconds.
+// Core domain: the time-outs of flush and heartbeat, in real time: the core's clock is divided down to
+// microseconds (CORE_MHZ is a whole number) and milliseconds. `load_` starts a time-out and clears its
+// `_due`, which is set when the time has passed.
 module timers #(parameter CORE_MHZ = 66) (
     input  wire        clock,
     input  wire        load_flush,     // a frame of records begins
@@ -10,7 +12,7 @@ module timers #(parameter CORE_MHZ = 66) (
 );
     reg [7:0]  divider = 8'd0;
     reg        microsecond = 1'b0;
-    reg [9:0]  microseconds = 10'd0; // of the millisecond since the last heartbeat
+    reg [9:0]  microseconds = 10'd0; // of the current millisecond, which begins with load_heartbeat
     reg        millisecond = 1'b0;
     reg [31:0] flush_left = 32'd0, heartbeat_left = 32'd0;
 

@@ -1,13 +1,14 @@
-// Words from one clock domain to another, about one in eight clocks: bytes of commands, counts of stalls.
+// Carries words from one clock domain to another by a handshake, about one word in eight clocks. A word stays
+// in `held` until the reader has taken it. Either clock may stop.
 module word_crossing #(parameter WIDTH = 8) (
     input  wire       write_clock,
-    input  wire       write,       // only while `ready`
+    input  wire       write,       // takes `in`; only while `ready`
     input  wire [WIDTH-1:0] in,
     output wire       ready,
     input  wire       read_clock,
     output reg        valid,
     output reg  [WIDTH-1:0] out,
-    input  wire       take         // only while `valid`
+    input  wire       take         // removes `out`; only while `valid`
 );
     reg [WIDTH-1:0] held;
     reg       put = 1'b0, taken = 1'b0; // they differ while a word is there

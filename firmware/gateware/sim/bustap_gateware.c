@@ -1,7 +1,7 @@
 /*
- * The simulated board in logic as a program: the bytes of its USB chip on standard input and
- * output, requests of a virtual bus on its pins. Simulated time passes only while it is needed: a
- * board that is idle waits for a command, and a reader that does not keep up stops all clocks.
+ * The simulated gateware as a program: standard input and output carry the bytes of its USB chip,
+ * and a virtual bus puts requests on its pins. Simulated time stops while the board is idle and no
+ * command arrives, and while the reader of standard output does not keep up.
  */
 #include "firmware/gateware/sim/gateware_board.h"
 #include "firmware/gateware/sim/gateware_options.h"
@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #define STEP_NS     20000u
-#define PHASES      1400u                /* more than pass in a step */
+#define PHASES      1400u                /* more than a bus of 200 MHz has in a step */
 #define UNKNOWN_GAP UINT64_C(0xffffffff) /* a saturated time: the interval is unknown */
-#define UNKNOWN_AS  1000u                /* clocks that pass instead of it */
+#define UNKNOWN_AS  1000u                /* the interval in its place, in clocks */
 
 struct simulation {
     struct gateware_board *board;
@@ -28,14 +28,14 @@ struct simulation {
 
     struct bus_phase phases[PHASES];
     size_t first, count; /* phases[first .. first + count) wait for their ticks */
-    uint64_t taken, put; /* the last phase's tick: the bus's own, and that on the pins */
+    uint64_t taken, put; /* the last phase's tick: on the virtual bus, and on the pins */
     bool armed, begun;   /* begun: a phase was taken in this session */
     uint64_t quiet_ns;   /* since the last phase of an ended bus */
     bool stopped;        /* STOP was given because the bus has ended */
 
-    uint8_t commands[4096]; /* from the host, not in the chip yet */
+    uint8_t commands[4096]; /* bytes from the host that the chip has no room for yet */
     size_t commands_first, commands_count;
-    uint64_t idle_ns, idle_limit; /* without a byte; when the board is idle for so long */
+    uint64_t idle_ns, idle_limit; /* time without a byte, and when that makes the board idle */
 };
 
 static int report(const struct bt_error *error)
@@ -57,7 +57,7 @@ static void place(struct simulation *simulation, struct bus_phase *phase)
     phase->tick = simulation->put += gap < UNKNOWN_GAP ? gap : UNKNOWN_AS;
 }
 
-/* Takes the phases of the next step, at least. */
+/* Takes phases from the virtual bus, at least those of the next step. */
 static void take_phases(struct simulation *simulation)
 {
     struct bus_phase *phases = simulation->phases;
@@ -74,7 +74,7 @@ static void take_phases(struct simulation *simulation)
     }
 }
 
-/* The bus has ended, and its last request has passed the board: as a host would, stops it. */
+/* Gives the board STOP once the bus has ended and its last request is in a frame. */
 static void stop_when_ended(struct simulation *simulation)
 {
     if (simulation->count > 0 || !simulation->front.ended(simulation->front.context))
@@ -108,8 +108,7 @@ static void run_board(struct simulation *simulation)
 
 /* --- the host --------------------------------------------------------------------------------- */
 
-/* Reads commands, and waits for them if the board has nothing to do. False: standard input has
- * ended. */
+/* Reads commands, and waits for them if the board is idle. False: standard input has ended. */
 static bool take_commands(struct simulation *simulation)
 {
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};

@@ -11,7 +11,7 @@
 enum clock_name { CLOCK_BUS, CLOCK_CORE, CLOCK_LINK, CLOCKS };
 
 struct clock {
-    uint64_t half; /* half a period, in ps; 0: it stands still */
+    uint64_t half; /* half a period, in ps; 0: stopped */
     uint64_t next; /* time of the next edge */
 };
 
@@ -56,7 +56,7 @@ struct gateware_board *gateware_board_new(const struct gateware_settings *settin
     ft245_chip_drive(&board->chip, &board->pins);
     board->pins.clock_hz = (uint32_t)settings->bus_hz;
     gateware_apply(board->gateware, &board->pins, 0);
-    /* The clocks' phases have nothing to do with each other. */
+    /* The clocks' phases are unrelated. */
     set_clock(board, CLOCK_BUS, settings->bus_hz, virtual_random_below(&random, 10000));
     set_clock(board, CLOCK_CORE, settings->core_hz, virtual_random_below(&random, 10000));
     set_clock(board, CLOCK_LINK, settings->link_hz, virtual_random_below(&random, 10000));

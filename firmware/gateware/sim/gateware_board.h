@@ -7,12 +7,12 @@
 #include "firmware/gateware/sim/p6_pins.h"
 
 struct gateware_settings {
-    uint64_t bus_hz, core_hz, link_hz; /* 0: the clock stands still */
-    uint64_t seed;                     /* of the clocks' phases and of the pauses; not 0 */
+    uint64_t bus_hz, core_hz, link_hz; /* 0: the clock is stopped */
+    uint64_t seed;                     /* of the clocks' phases and the link's pauses; not 0 */
     const char *vcd;                   /* file that receives all signals, or NULL */
 };
 
-#define GATEWARE_SETTLE_NS 200000u /* after it the last request is in a frame, or counted */
+#define GATEWARE_SETTLE_NS 200000u /* time in which a request gets into a frame, or is counted */
 
 struct gateware_board;
 
@@ -20,13 +20,13 @@ struct gateware_board;
 struct gateware_board *gateware_board_new(const struct gateware_settings *settings);
 void gateware_board_free(struct gateware_board *board);
 
-/* Changes a clock from now on. */
+/* Changes the clocks' frequencies from now on; 0 stops a clock. */
 void gateware_board_clocks(struct gateware_board *board, uint64_t bus_hz, uint64_t core_hz,
                            uint64_t link_hz);
 
-/* Runs the simulation for a time. The phases, count of them, are put on the bus in order, each at
- * its tick of the bus's clock or as soon after as the bus allows, and their ticks are set to the
- * actual ones. Returns how many were put. */
+/* Runs the simulation for a time, and puts phases on the bus in order: each at its tick, a number
+ * of a rising edge of the bus's clock, or as soon after it as the bus allows; then it gets the
+ * actual tick. Returns the number of phases put. */
 size_t gateware_board_run(struct gateware_board *board, uint64_t nanoseconds,
                           struct bus_phase *phases, size_t count);
 

@@ -18,12 +18,12 @@ const char gateware_usage[] =
     "\n"
     "  replay=FILE  put the requests of this capture or of these BYU records on the bus\n"
     "  smp=N        or those of N processors that run a workload (1 to 8)\n"
-    "  requests=N   end the bus after so many requests (default: never, or with FILE)\n"
+    "  requests=N   end the bus after N requests (default: never, or with FILE)\n"
     "  bus=HZ       the bus's clock, 1M to 200M (default: that of FILE, or 100M)\n"
     "  core=HZ      the board's clock, 1M to 200M (default: 66M)\n"
     "  link=BYTES   bytes a second that the USB chip takes, 1k to 60M (default: 60M)\n"
     "  seed=N       vary the clocks' phases and the USB chip's pauses (default: none)\n"
-    "  vcd=FILE     write all signals to FILE: 50 KB for a microsecond\n"
+    "  vcd=FILE     write all signals to FILE: 50 KB a microsecond\n"
     "  -h, --help   print this text\n";
 
 static const struct key {

@@ -14,7 +14,7 @@ struct gateware_options {
     uint64_t core_hz;
     uint64_t link_bytes; /* per second */
     uint64_t seed;       /* 0: not given */
-    const char *vcd;     /* of the arguments; NULL: none */
+    const char *vcd;     /* points into the arguments; NULL: none */
 };
 
 /* Parses count arguments KEY=VALUE over the defaults. 0 or BT_USAGE. */

@@ -1,4 +1,4 @@
-/* The pins of the simulated board (rtl/bustap_hx8k.v), for C. */
+/* The Verilated board (rtl/bustap_hx8k.v) for C: its pins. */
 #ifndef FIRMWARE_GATEWARE_SIM_GATEWARE_PINS_H
 #define FIRMWARE_GATEWARE_SIM_GATEWARE_PINS_H
 
@@ -29,7 +29,8 @@ struct gateware;
 struct gateware *gateware_new(const char *vcd);
 void gateware_free(struct gateware *gateware);
 
-/* Applies the pins' levels, and fills in those of the outputs. picoseconds: the time for vcd. */
+/* Applies the levels of the inputs and sets those of the outputs. picoseconds: the time, for vcd.
+ */
 void gateware_apply(struct gateware *gateware, struct gateware_pins *pins, uint64_t picoseconds);
 
 #ifdef __cplusplus

@@ -8,27 +8,27 @@
 #define P6_CLOCKS 3u /* from one ADS# to the next, at least */
 
 struct p6_pins {
-    uint64_t random; /* state of what is on the pins between requests; not 0 */
+    uint64_t random; /* state of the generator of levels between requests; not 0 */
     unsigned clocks; /* since the last ADS# */
     unsigned sample; /* clocks to the next sample of BNR#; 0: none before the next ADS# */
-    bool stalled, stalled_before; /* by BNR#; that is known a clock later */
-    struct bus_phase phase;
+    bool stalled, stalled_before; /* by BNR#: at the last clock, and at the one before */
+    struct bus_phase phase;       /* the last request */
 };
 
 /* An idle bus. */
 void p6_pins_init(struct p6_pins *p6, struct gateware_pins *pins, uint64_t seed);
 
 /*
- * Call after a rising edge of the bus's clock: sets the levels that the next edge samples. phase:
- * the request to begin with that edge, or NULL. Returns whether it begins; it does not less
- * than P6_CLOCKS after the last one, or while BNR# stalls the bus. The board sees the bus through a
- * translator with a register, and drives BNR# through one without: the third clock after ADS#, in
- * which the agents sample BNR#, is the second on these pins.
+ * Sets the levels that the next rising edge of the bus's clock samples; call it after each edge.
+ * phase: the request to begin with that edge, or NULL. Returns whether it begins: not within
+ * P6_CLOCKS of the last one, nor while BNR# stalls the bus. The translator of the board's inputs
+ * has a register and that of BNR# has none, so the third clock after ADS#, in which the agents
+ * sample BNR#, is the second one on these pins.
  */
 bool p6_pins_clock(struct p6_pins *p6, struct gateware_pins *pins, const struct bus_phase *phase);
 
-/* What the board makes of a phase on its pins: Aa[2:0] have none and become the offset of the first
- * byte (doc/p6-decoding.md, "The low three address bits"). */
+/* Sets Aa[2:0], which have no pins, to the offset of the first byte, as the board does
+ * (doc/p6-decoding.md, "The low three address bits"). */
 void p6_pins_offset(struct bus_phase *phase);
 
 #endif

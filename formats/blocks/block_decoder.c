@@ -79,25 +79,13 @@ static int no_memory(struct bt_error *error)
 /* Makes room for the next template, of the largest size. */
 static bool template_room(struct block_decoder *decoder)
 {
-    struct block_template *templates = grow_array(decoder->templates, &decoder->template_capacity,
-                                                  decoder->template_count + 1, sizeof *templates);
-    if (templates)
-        decoder->templates = templates;
-    uint8_t *processors = grow_array(decoder->processors, &decoder->processor_capacity,
-                                     decoder->template_count + 1, 1);
-    if (processors)
-        decoder->processors = processors;
-    struct record *records =
-        grow_array(decoder->records, &decoder->record_capacity,
-                   decoder->record_count + BLOCK_TEMPLATE_RECORDS_MAX + SLACK, sizeof *records);
-    if (records)
-        decoder->records = records;
-    struct block_reference *references =
-        grow_array(decoder->references, &decoder->reference_capacity,
-                   decoder->reference_count + BLOCK_TEMPLATE_RECORDS_MAX, sizeof *references);
-    if (references)
-        decoder->references = references;
-    return templates && processors && records && references;
+    return GROW_ROOM(decoder->templates, decoder->template_capacity, decoder->template_count + 1) &&
+           GROW_ROOM(decoder->processors, decoder->processor_capacity,
+                     decoder->template_count + 1) &&
+           GROW_ROOM(decoder->records, decoder->record_capacity,
+                     decoder->record_count + BLOCK_TEMPLATE_RECORDS_MAX + SLACK) &&
+           GROW_ROOM(decoder->references, decoder->reference_capacity,
+                     decoder->reference_count + BLOCK_TEMPLATE_RECORDS_MAX);
 }
 
 /* Decodes `count` definitions, of `limit` records together at most. */
@@ -145,13 +133,10 @@ static int get_literals(struct block_decoder *decoder, const uint8_t *in, size_t
     decoder->literals_used = 0;
     if (count == 0)
         return size == 0 ? 0 : corrupt(error, "bytes after the end");
-    struct record *literals =
-        grow_array(decoder->literals, &decoder->literal_capacity, count, sizeof *literals);
-    if (!literals)
+    if (!GROW_ROOM(decoder->literals, decoder->literal_capacity, count))
         return no_memory(error);
-    decoder->literals = literals;
-    return deflate_decode(decoder->deflate, in, size, (uint8_t *)literals, count * sizeof *literals,
-                          &crc32, error);
+    return deflate_decode(decoder->deflate, in, size, (uint8_t *)decoder->literals,
+                          count * sizeof *decoder->literals, &crc32, error);
 }
 
 /* Reads a number of at most 32 bits; a damaged one gives SIZE_MAX. */

@@ -65,37 +65,23 @@ void block_encoder_begin(struct block_encoder *encoder)
     encoder->processor = 0;
 }
 
-bool block_encoder_room(void *array, size_t *capacity, size_t count, size_t more, size_t size)
-{
-    void *old;
-    memcpy(&old, array, sizeof old);
-    void *grown = grow_array(old, capacity, count + more, size);
-    if (!grown)
-        return false;
-    memcpy(array, &grown, sizeof grown);
-    return true;
-}
-
 bool block_encoder_reserve(struct block_encoder *encoder, size_t executions, size_t addresses)
 {
-    return block_encoder_room(&encoder->executions, &encoder->execution_capacity,
-                              encoder->execution_count, executions, sizeof *encoder->executions) &&
-           block_encoder_room(&encoder->addresses, &encoder->address_capacity,
-                              encoder->address_count, addresses, sizeof *encoder->addresses);
+    return GROW_ROOM(encoder->executions, encoder->execution_capacity,
+                     encoder->execution_count + executions) &&
+           GROW_ROOM(encoder->addresses, encoder->address_capacity,
+                     encoder->address_count + addresses);
 }
 
 int64_t block_encoder_template(struct block_encoder *encoder, const struct record *records,
                                unsigned count, const uint8_t *variable, unsigned variable_count)
 {
-    if (!block_encoder_room(&encoder->templates, &encoder->template_capacity,
-                            encoder->template_count, 1, sizeof *encoder->templates) ||
-        !block_encoder_room(&encoder->records, &encoder->record_capacity, encoder->record_count,
-                            count, sizeof *encoder->records) ||
-        !block_encoder_room(&encoder->references, &encoder->reference_capacity,
-                            encoder->reference_count, variable_count,
-                            sizeof *encoder->references) ||
-        !block_encoder_room(&encoder->last, &encoder->last_capacity, encoder->reference_count,
-                            variable_count, sizeof *encoder->last))
+    if (!GROW_ROOM(encoder->templates, encoder->template_capacity, encoder->template_count + 1) ||
+        !GROW_ROOM(encoder->records, encoder->record_capacity, encoder->record_count + count) ||
+        !GROW_ROOM(encoder->references, encoder->reference_capacity,
+                   encoder->reference_count + variable_count) ||
+        !GROW_ROOM(encoder->last, encoder->last_capacity,
+                   encoder->reference_count + variable_count))
         return BT_MEMORY;
     struct block_described *template = &encoder->templates[encoder->template_count];
     *template = (struct block_described){.first_record = (uint32_t)encoder->record_count,
@@ -152,8 +138,7 @@ static int note_exception(struct block_encoder *encoder, const struct block_exec
     }
     if (exception.what == 0)
         return 0;
-    if (!block_encoder_room(&encoder->exceptions, &encoder->exception_capacity,
-                            encoder->exception_count, 1, sizeof *encoder->exceptions))
+    if (!GROW_ROOM(encoder->exceptions, encoder->exception_capacity, encoder->exception_count + 1))
         return BT_MEMORY;
     encoder->exceptions[encoder->exception_count++] = exception;
     encoder->literals_pending = 0;
@@ -201,8 +186,7 @@ int block_encoder_execute(struct block_encoder *encoder, const struct block_exec
 int block_encoder_literals(struct block_encoder *encoder, const struct record *records,
                            size_t count)
 {
-    if (!block_encoder_room(&encoder->literals, &encoder->literal_capacity, encoder->literal_count,
-                            count, sizeof *encoder->literals))
+    if (!GROW_ROOM(encoder->literals, encoder->literal_capacity, encoder->literal_count + count))
         return BT_MEMORY;
     if (count > 0)
         memcpy(encoder->literals + encoder->literal_count, records, count * sizeof *records);
@@ -217,7 +201,7 @@ static bool stream_room(struct block_stream *stream, size_t more)
     size_t used = (size_t)(stream->coder.out - stream->coder.start);
     if (stream->capacity - used >= more)
         return true;
-    if (!block_encoder_room(&stream->bytes, &stream->capacity, used, more + (1 << 16), 1))
+    if (!GROW_ROOM(stream->bytes, stream->capacity, used + more + (1 << 16)))
         return false;
     stream->coder.start = stream->bytes;
     stream->coder.out = stream->bytes + used;

@@ -63,11 +63,7 @@ struct block_encoder {
     struct block_feeder *feeder; /* NULL: not used yet */
 };
 
-/* Makes room for `more` elements after `count` ones of an array of the encoder. False: no memory.
- */
-bool block_encoder_room(void *array, size_t *capacity, size_t count, size_t more, size_t size);
-
-/* Makes room for so many executions with so many addresses. False: no memory. */
+/* Makes room for a number of executions and of their addresses. False: no memory. */
 bool block_encoder_reserve(struct block_encoder *encoder, size_t executions, size_t addresses);
 
 /* Adds an execution, for which there is room; its addresses are the next ones of the encoder. 0 or

@@ -55,7 +55,7 @@ static bool begin(struct block_encoder *encoder, size_t count)
     feeder->count = 1;
     feeder->run = feeder->before = 0;
     if (!block_encoder_reserve(encoder, count, count) ||
-        !block_encoder_room(&feeder->runs, &feeder->capacity, 0, 1, sizeof *feeder->runs))
+        !GROW_ROOM(feeder->runs, feeder->capacity, 1))
         return false;
     feeder->runs[0] = (struct block_run){.records = 0};
     return true;
@@ -72,8 +72,7 @@ static uint32_t extend(struct block_feeder *feeder, uint32_t parent,
         number = feeder->runs[number].chained;
     if (number)
         return number;
-    if (!block_encoder_room(&feeder->runs, &feeder->capacity, feeder->count, 1,
-                            sizeof *feeder->runs))
+    if (!GROW_ROOM(feeder->runs, feeder->capacity, feeder->count + 1))
         return 0;
     number = (uint32_t)feeder->count++;
     feeder->runs[number] =

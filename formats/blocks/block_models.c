@@ -105,12 +105,9 @@ void block_models_begin(struct block_models *models, unsigned bits)
 bool block_models_places(struct block_models *models)
 {
     size_t wanted = models->definitions.place_count;
-    struct block_place *grown =
-        grow_array(models->places, &models->place_capacity, wanted, sizeof *grown);
-    if (!grown)
+    if (!GROW_ROOM(models->places, models->place_capacity, wanted))
         return false;
-    models->places = grown;
     while (models->place_count < wanted)
-        block_place_reset(&grown[models->place_count++]);
+        block_place_reset(&models->places[models->place_count++]);
     return true;
 }

@@ -13,9 +13,9 @@ struct block_described {
     uint32_t first_record, first_reference;
     uint8_t record_count, reference_count;
     bool executed;
-    uint32_t number;   /* in the content, + 1; 0: none yet */
-    uint32_t chained;  /* used to find blocks: the next template with this hash, + 1 */
-    uint32_t follower; /* used to find blocks: the template that followed last, + 1 */
+    uint32_t number;    /* in the content, + 1; 0: none yet */
+    uint32_t chained;   /* used to find blocks: the next template with this hash, + 1 */
+    uint32_t successor; /* used to find blocks: the template that followed last, + 1 */
 };
 
 /* What is exceptional before and at an execution, or the end. */

@@ -15,9 +15,9 @@
 struct block_run {
     const struct table_block *block; /* its last one */
     uint32_t parent, chained;
-    uint32_t child;    /* that it was extended to the last time; 0: none */
-    uint32_t follower; /* the run of one block that followed it the last time; 0: none */
-    uint32_t template; /* + 1; 0: none yet */
+    uint32_t child;     /* that it was extended to the last time; 0: none */
+    uint32_t successor; /* the run of one block that followed it the last time; 0: none */
+    uint32_t template;  /* + 1; 0: none yet */
     uint32_t records;
 };
 
@@ -141,10 +141,10 @@ static int add_block(struct block_encoder *encoder, const struct table_block *bl
         if (end_run(encoder) != 0)
             return BT_MEMORY;
         feeder->addresses = encoder->addresses + encoder->address_count;
-        next = feeder->runs[feeder->before].follower;
+        next = feeder->runs[feeder->before].successor;
         if (!next || feeder->runs[next].block != block) {
             next = extend(feeder, 0, block);
-            feeder->runs[feeder->before].follower = next;
+            feeder->runs[feeder->before].successor = next;
         }
     }
     feeder->run = next;

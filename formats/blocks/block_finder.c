@@ -119,7 +119,7 @@ static int64_t find(struct block_encoder *encoder, const struct record *records,
 static int64_t next_template(struct block_encoder *encoder, uint32_t last,
                              const struct record *records, size_t left, unsigned *count)
 {
-    uint32_t guess = last ? encoder->templates[last - 1].follower : 0;
+    uint32_t guess = last ? encoder->templates[last - 1].successor : 0;
     *count = block_length(records, left);
     if (guess) {
         const struct block_described *described = &encoder->templates[guess - 1];
@@ -129,7 +129,7 @@ static int64_t next_template(struct block_encoder *encoder, uint32_t last,
     }
     int64_t found = find(encoder, records, *count);
     if (last && found >= 0)
-        encoder->templates[last - 1].follower = (uint32_t)found + 1;
+        encoder->templates[last - 1].successor = (uint32_t)found + 1;
     return found;
 }
 

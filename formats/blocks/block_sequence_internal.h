@@ -1,6 +1,6 @@
 /*
- * The model of the sequence of templates: the next one is guessed by the templates before it. Used
- * by the encoder and the decoder alike (bit_coder_internal.h). doc/block-codec.md, "Sequence",
+ * The model of the sequence of templates: the next one is predicted from the templates before it.
+ * Used by the encoder and the decoder alike (bit_coder_internal.h). doc/block-codec.md, "Sequence",
  * specifies it.
  */
 #ifndef FORMATS_BLOCKS_BLOCK_SEQUENCE_INTERNAL_H
@@ -10,22 +10,22 @@
 
 #define BLOCK_NONE UINT32_MAX /* no template */
 
-/* What followed a context, and how often in a row, up to a limit. */
-struct block_follower {
+/* The template that followed a context last, and how often in a row, up to a limit. */
+struct block_successor {
     uint32_t number; /* template + 1; 0: none */
-    uint32_t sure;
+    uint32_t confidence;
 };
 
-#define BLOCK_SURE_MAX 15u
-#define BLOCK_ORDERS   3u
+#define BLOCK_CONFIDENCE_MAX 15u
+#define BLOCK_ORDERS         3u
 
 /* Tables have 1 << bits elements; the owner allocates and empties them. */
 struct block_sequence {
     unsigned bits;
-    struct block_follower *by[BLOCK_ORDERS]; /* by the last template, the last 2, and the last 6 */
-    uint32_t *seconds; /* by the last template: what followed before its follower; + 1 */
+    struct block_successor *by[BLOCK_ORDERS]; /* by the last template, the last 2, and the last 6 */
+    uint32_t *seconds; /* by the last template: its successor before the current one; + 1 */
     uint64_t context[BLOCK_ORDERS];
-    struct bit_model guess[BLOCK_ORDERS][BLOCK_SURE_MAX + 1][4];
+    struct bit_model guess[BLOCK_ORDERS][BLOCK_CONFIDENCE_MAX + 1][4];
     struct bit_model second[BLOCK_ORDERS + 1];
     struct bit_model fresh[BLOCK_ORDERS + 1];
 };
@@ -36,20 +36,20 @@ BIT_CODER_INLINE size_t block_sequence_slot(const struct block_sequence *model, 
 }
 
 BIT_CODER_INLINE void block_sequence_learn(struct block_sequence *model,
-                                           struct block_follower *const entries[BLOCK_ORDERS],
+                                           struct block_successor *const entries[BLOCK_ORDERS],
                                            uint32_t *second, uint32_t found)
 {
     if (entries[0]->number != found && entries[0]->number)
         *second = entries[0]->number;
     for (unsigned i = 0; i < BLOCK_ORDERS; i++) {
-        struct block_follower *entry = entries[i];
+        struct block_successor *entry = entries[i];
         if (entry->number == found) {
-            entry->sure += entry->sure < BLOCK_SURE_MAX;
-        } else if (entry->sure > 1 && i > 0) {
-            entry->sure /= 2;
+            entry->confidence += entry->confidence < BLOCK_CONFIDENCE_MAX;
+        } else if (entry->confidence > 1 && i > 0) {
+            entry->confidence /= 2;
         } else {
             entry->number = found;
-            entry->sure = 0;
+            entry->confidence = 0;
         }
     }
     uint64_t mixed = found * BLOCK_HASH_2 >> 32;
@@ -77,7 +77,7 @@ BIT_CODER_INLINE uint32_t block_sequence_next(bool decode, struct bit_coder *cod
                                               struct block_sequence *model, uint32_t *count,
                                               uint32_t number)
 {
-    struct block_follower *entries[BLOCK_ORDERS];
+    struct block_successor *entries[BLOCK_ORDERS];
     for (unsigned i = 0; i < BLOCK_ORDERS; i++)
         entries[i] = &model->by[i][block_sequence_slot(model, model->context[i])];
     uint32_t *second = &model->seconds[block_sequence_slot(model, model->context[0])];
@@ -92,7 +92,7 @@ BIT_CODER_INLINE uint32_t block_sequence_next(bool decode, struct bit_coder *cod
             continue;
         unsigned agree = (unsigned)(entries[0]->number == guess) +
                          2 * (unsigned)(entries[i > 0 ? i - 1 : 0]->number == guess);
-        if (!bit_code(decode, coder, &model->guess[i][entries[i]->sure][agree],
+        if (!bit_code(decode, coder, &model->guess[i][entries[i]->confidence][agree],
                       number + 1 != guess))
             found = guess;
         else

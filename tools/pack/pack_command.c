@@ -118,7 +118,7 @@ static int pack_to_output(struct pack_run *run, char *const *path, struct bt_err
     return result;
 }
 
-/* Says that a file is as it was. */
+/* Reports that a file is left unchanged. */
 static void print_kept(struct pack_run *run, const char *path, struct pack_counts *counts)
 {
     progress_clear(&run->report.progress);
@@ -132,7 +132,7 @@ static void print_kept(struct pack_run *run, const char *path, struct pack_count
         print_json(run->json, path, path, counts);
 }
 
-/* Why the file cannot be replaced by one of that name: 0 or a negative code. */
+/* Whether the file can be replaced by one of that name: 0 or a negative code. */
 static int check_place(const char *path, const char *name, struct bt_error *error)
 {
     struct stat status;

@@ -25,34 +25,33 @@ static uint64_t address_of(const struct executor *executor, uint64_t place)
     return place;
 }
 
-/* Returns the pointer; 0: not in the thread's state, or unknown. */
-static uint64_t settle_x87(struct executor *executor)
+void executor_settle_x87(struct executor *executor)
 {
     uint8_t *area = executor->thread->vector;
     uint64_t pointer;
     if (!(area[XSTATE_BV] & 1))
-        return 0;
+        return;
     memcpy(&pointer, area + X87_POINTER, sizeof pointer);
     pointer = address_of(executor, pointer);
     memcpy(area + X87_POINTER, &pointer, sizeof pointer);
-    return pointer;
 }
 
-void executor_settle_x87(struct executor *executor)
-{
-    settle_x87(executor);
-}
-
-/* The environment has the low 32 bits of the pointer; the high ones are the block's. */
+/* The environment has the low 32 bits of the pointer; the high ones are the block's. On some
+ * processors (Intel's), the block's fldenv has cut the pointer in the thread's state, too. */
 void executor_settle_environment(struct executor *executor, const struct block *block)
 {
     uint8_t *at = executor->thread->x87_environment + ENVIRONMENT_POINTER;
-    uint64_t near = (uint64_t)(uintptr_t)block->code, pointer = settle_x87(executor);
+    uint8_t *state = executor->thread->vector + X87_POINTER;
+    uint64_t near = (uint64_t)(uintptr_t)block->code, pointer;
     uint32_t low;
     memcpy(&low, at, sizeof low);
-    if (pointer == 0)
-        pointer = address_of(executor, near + (uint64_t)(int64_t)(int32_t)(low - (uint32_t)near));
-    low = (uint32_t)pointer;
+    memcpy(&pointer, state, sizeof pointer);
+    uint64_t place = near + (uint64_t)(int64_t)(int32_t)(low - (uint32_t)near);
+    uint64_t address = address_of(executor, place);
+    if (pointer == low && address != place)
+        memcpy(state, &address, sizeof address);
+    executor_settle_x87(executor);
+    low = (uint32_t)address;
     memcpy(at, &low, sizeof low);
     executor->thread->x87_unsettled = 0;
 }

@@ -11,6 +11,8 @@
 
 #define STEPS_MAX 400
 #define TRAP      0x100u
+/* TF, DF and NT, not RF: only Intel's processors set it between the iterations of rep. */
+#define FLAGS 0x4500u
 
 extern const uint8_t code_begin[], code_end[];
 
@@ -35,7 +37,7 @@ static void handle(int number, siginfo_t *info, void *context)
             .place = rip >= code_begin && rip < code_end ? rip - code_begin : -1,
             .number = number,
             .code = info->si_code,
-            .flags = (unsigned)registers[REG_EFL] & 0x14500u,
+            .flags = (unsigned)registers[REG_EFL] & FLAGS,
             .trap = (unsigned)registers[REG_TRAPNO],
             .error = (unsigned)registers[REG_ERR],
             .same = info->si_addr == (void *)rip,

@@ -50,9 +50,14 @@ cat message
 grep -q 'record 100 of bad.byu cannot be a P6 request' message
 [ "$(zcat bad_*.byu.gz | wc -c)" -eq 1200 ]
 
-# All signals in a file.
+# All signals in a file, and nothing but frames on standard output.
 bustap capture --quiet --board "program:$gateware smp=1 requests=10 vcd=signals" -o signals
 grep -q bclk signals
+"$gateware" smp=1 vcd=signals </dev/null >out
+[ ! -s out ]
+
+# Several sessions; the end of standard input.
+python3 "$TOP/tests/firmware/gateware_sessions.py" "$gateware" "$replay"
 
 # Invalid options: the exit status and one line.
 refused() {
@@ -68,9 +73,30 @@ refused 'what is on the bus? Give replay=FILE or smp=N'
 refused 'replay=FILE and smp=N exclude each other' replay=x smp=1
 refused "no option 'bsu=66M', did you mean 'bus'?" smp=1 bsu=66M
 refused 'smp=9: 1 to 8 are allowed' smp=9
-status=0
-"$gateware" replay=none </dev/null 2>message || status=$?
-[ "$status" -eq 3 ]
-grep -q '^bustap-gateware: cannot open none: No such file' message
+
+# What fails later, too. A closed stream is not replaced by a file that is opened.
+fails() {
+    local expected=$1 line=$2 status=0
+    shift 2
+    "$gateware" "$@" 2>message || status=$?
+    cat message >&2
+    [ "$status" -eq "$expected" ]
+    [ "$(cat message)" = "bustap-gateware: $line" ]
+}
+printf '\245\015\307\074\001\001\000\000\001\000\000\000\105\317\052\160\000\000\000\000' >identify
+fails 3 'cannot open none: No such file or directory' replay=none </dev/null
+fails 3 'cannot write none/x: No such file or directory' smp=1 vcd=none/x </dev/null
+fails 3 'cannot write /dev/full: No space left on device' smp=1 vcd=/dev/full </dev/null
+fails 3 'cannot write standard output: No space left on device' smp=1 <identify >/dev/full
+fails 3 'cannot write standard output: No space left on device' --help >/dev/full
+fails 3 'cannot write standard output: Bad file descriptor' smp=1 vcd=signals <identify >&-
+fails 3 'cannot read standard input: Bad file descriptor' "replay=$replay" <&-
+cp "$replay" copy
+fails 2 './copy is replayed: vcd= needs another name' replay=copy vcd=./copy </dev/null
+cmp copy "$replay"
+bustap capture --quiet --board virtual:smp=1,requests=10,clock=10G -o fast
+fast=$(echo fast_*)
+fails 2 "$fast has a clock of 10000000000 Hz: give bus=HZ" "replay=$fast" </dev/null
+"$gateware" "replay=$fast" bus=10M </dev/null
 "$gateware" --help | grep -q '^usage: bustap-gateware replay=FILE|smp=N'
 "$gateware" smp=1 </dev/null

@@ -20,6 +20,7 @@ struct gateware_board {
     struct gateware_pins pins;
     struct clock clocks[CLOCKS];
     uint64_t now; /* ps */
+    bool traced;  /* a file receives all signals */
     uint64_t tick, stalled;
     struct p6_pins p6;
     struct ft245_chip chip;
@@ -43,6 +44,11 @@ void gateware_board_clocks(struct gateware_board *board, uint64_t bus_hz, uint64
     set_clock(board, CLOCK_LINK, link_hz, 0);
 }
 
+static void apply(struct gateware_board *board)
+{
+    gateware_apply(board->gateware, &board->pins);
+}
+
 struct gateware_board *gateware_board_new(const struct gateware_settings *settings)
 {
     struct gateware_board *board = calloc(1, sizeof *board);
@@ -51,11 +57,12 @@ struct gateware_board *gateware_board_new(const struct gateware_settings *settin
         return NULL;
     }
     uint64_t random = settings->seed;
+    board->traced = settings->vcd != 0;
     ft245_chip_init(&board->chip, settings->seed + 1);
     p6_pins_init(&board->p6, &board->pins, settings->seed + 2);
     ft245_chip_drive(&board->chip, &board->pins);
     board->pins.clock_hz = (uint32_t)settings->bus_hz;
-    gateware_apply(board->gateware, &board->pins, 0);
+    apply(board);
     /* The clocks' phases are unrelated. */
     set_clock(board, CLOCK_BUS, settings->bus_hz, virtual_random_below(&random, 10000));
     set_clock(board, CLOCK_CORE, settings->core_hz, virtual_random_below(&random, 10000));
@@ -63,16 +70,11 @@ struct gateware_board *gateware_board_new(const struct gateware_settings *settin
     return board;
 }
 
-void gateware_board_free(struct gateware_board *board)
+int gateware_board_free(struct gateware_board *board)
 {
-    if (board)
-        gateware_free(board->gateware);
+    int failure = board ? gateware_free(board->gateware) : 0;
     free(board);
-}
-
-static void apply(struct gateware_board *board)
-{
-    gateware_apply(board->gateware, &board->pins, board->now);
+    return failure;
 }
 
 static void bus_rises(struct gateware_board *board)
@@ -126,6 +128,9 @@ size_t gateware_board_run(struct gateware_board *board, uint64_t nanoseconds,
         for (enum clock_name i = CLOCK_CORE; i < CLOCKS; i++)
             if (board->clocks[i].next < board->clocks[first].next)
                 first = i;
+        /* Several clocks may change at one time. */
+        if (board->traced && board->clocks[first].next > board->now)
+            gateware_dump(board->gateware, board->now);
         if (board->clocks[first].next >= end)
             break;
         board->now = board->clocks[first].next;

@@ -9,7 +9,7 @@
 struct gateware_settings {
     uint64_t bus_hz, core_hz, link_hz; /* 0: the clock is stopped */
     uint64_t seed;                     /* of the clocks' phases and the link's pauses; not 0 */
-    const char *vcd;                   /* file that receives all signals, or NULL */
+    int vcd;                           /* descriptor that receives all signals, or 0 */
 };
 
 #define GATEWARE_SETTLE_NS 200000u /* time in which a request gets into a frame, or is counted */
@@ -18,7 +18,9 @@ struct gateware_board;
 
 /* A board after power-up, or NULL (no memory). Free with gateware_board_free. */
 struct gateware_board *gateware_board_new(const struct gateware_settings *settings);
-void gateware_board_free(struct gateware_board *board);
+
+/* 0, or the errno of the first failure to write the settings' vcd. NULL is allowed. */
+int gateware_board_free(struct gateware_board *board);
 
 /* Changes the clocks' frequencies from now on; 0 stops a clock. */
 void gateware_board_clocks(struct gateware_board *board, uint64_t bus_hz, uint64_t core_hz,

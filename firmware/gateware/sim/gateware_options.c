@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-#define CLOCK_MIN UINT64_C(1000000)
-#define CLOCK_MAX UINT64_C(200000000)
-#define CORE_HZ   UINT64_C(66000000)
+#define CORE_HZ  UINT64_C(66000000)
+#define CORE_MIN UINT64_C(10000000) /* slower ones do not answer a host in time */
+#define LINK_MIN UINT64_C(100000)
 
 const char gateware_usage[] =
     "usage: bustap-gateware replay=FILE|smp=N [KEY=VALUE]...\n"
@@ -20,10 +20,10 @@ const char gateware_usage[] =
     "  smp=N        or those of N processors that run a workload (1 to 8)\n"
     "  requests=N   end the bus after N requests (default: never, or with FILE)\n"
     "  bus=HZ       the bus's clock, 1M to 200M (default: that of FILE, or 100M)\n"
-    "  core=HZ      the board's clock, 1M to 200M (default: 66M)\n"
-    "  link=BYTES   bytes a second that the USB chip takes, 1k to 60M (default: 60M)\n"
+    "  core=HZ      the board's clock, 10M to 200M (default: 66M)\n"
+    "  link=BYTES   bytes a second that the USB chip takes, 100k to 60M (default: 60M)\n"
     "  seed=N       vary the clocks' phases and the USB chip's pauses (default: none)\n"
-    "  vcd=FILE     write all signals to FILE: 50 KB a microsecond\n"
+    "  vcd=FILE     write all signals to FILE: 85 KB a microsecond\n"
     "  -h, --help   print this text\n";
 
 static const struct key {
@@ -33,9 +33,9 @@ static const struct key {
 } keys[] = {{"replay", 0, 0, 0},
             {"smp", 0, 1, 8},
             {"requests", offsetof(struct gateware_options, bus.requests), 1, UINT64_MAX - 1},
-            {"bus", offsetof(struct gateware_options, bus_hz), CLOCK_MIN, CLOCK_MAX},
-            {"core", offsetof(struct gateware_options, core_hz), CLOCK_MIN, CLOCK_MAX},
-            {"link", offsetof(struct gateware_options, link_bytes), 1000, GATEWARE_LINK_HZ},
+            {"bus", offsetof(struct gateware_options, bus_hz), GATEWARE_BUS_MIN, GATEWARE_BUS_MAX},
+            {"core", offsetof(struct gateware_options, core_hz), CORE_MIN, GATEWARE_BUS_MAX},
+            {"link", offsetof(struct gateware_options, link_bytes), LINK_MIN, GATEWARE_LINK_HZ},
             {"seed", offsetof(struct gateware_options, seed), 1, UINT64_MAX - 2},
             {"vcd", 0, 0, 0}};
 

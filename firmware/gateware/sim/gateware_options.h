@@ -5,6 +5,8 @@
 #include "firmware/virtual/virtual_bus.h"
 
 #define GATEWARE_LINK_HZ UINT64_C(60000000) /* the FT232H's clock: a byte each */
+#define GATEWARE_BUS_MIN UINT64_C(1000000)
+#define GATEWARE_BUS_MAX UINT64_C(200000000)
 
 extern const char gateware_usage[];
 

@@ -4,45 +4,56 @@
 #include "Vbustap_hx8k.h"
 #include "verilated_vcd_c.h"
 
+#include <cerrno>
 #include <new>
+#include <unistd.h>
+
+// Verilator's own ends the process, or never returns, where the disk is full.
+struct vcd_file : VerilatedVcdFile {
+    int descriptor = 0, failure = 0; // an errno
+    ssize_t write(const char *bytes, ssize_t size) override
+    {
+        ssize_t written = failure ? size : ::write(descriptor, bytes, size);
+        failure = written < 0 && errno != EAGAIN ? errno : failure;
+        return failure ? size : written;
+    }
+};
 
 struct gateware {
     VerilatedContext context;
     Vbustap_hx8k board{&context};
-    VerilatedVcdC *trace = nullptr;
+    vcd_file file;
+    VerilatedVcdC trace{&file};
 };
 
-extern "C" struct gateware *gateware_new(const char *vcd)
+extern "C" struct gateware *gateware_new(int vcd)
 {
     struct gateware *gateware = new (std::nothrow) struct gateware;
-    if (gateware && vcd) {
+    if (gateware && (gateware->file.descriptor = vcd) != 0) {
         gateware->context.traceEverOn(true);
-        gateware->trace = new (std::nothrow) VerilatedVcdC;
-        if (!gateware->trace) {
-            delete gateware;
-            return nullptr;
-        }
-        gateware->board.trace(gateware->trace, 99);
-        gateware->trace->open(vcd);
+        gateware->board.trace(&gateware->trace, 99);
+        gateware->trace.open("/dev/null"); // the name is not used
     }
     return gateware;
 }
 
-extern "C" void gateware_free(struct gateware *gateware)
+extern "C" int gateware_free(struct gateware *gateware)
 {
 #if VM_COVERAGE
-    if (gateware)
-        gateware->context.coveragep()->write("coverage.dat");
+    gateware->context.coveragep()->write("coverage.dat");
 #endif
-    if (gateware && gateware->trace)
-        gateware->trace->close();
-    if (gateware)
-        delete gateware->trace;
+    gateware->trace.close();
+    int failure = gateware->file.failure;
     delete gateware;
+    return failure;
 }
 
-extern "C" void gateware_apply(struct gateware *gateware, struct gateware_pins *pins,
-                               uint64_t picoseconds)
+extern "C" void gateware_dump(struct gateware *gateware, uint64_t picoseconds)
+{
+    gateware->trace.dump(picoseconds);
+}
+
+extern "C" void gateware_apply(struct gateware *gateware, struct gateware_pins *pins)
 {
     Vbustap_hx8k &board = gateware->board;
     board.bclk = pins->bclk;
@@ -65,6 +76,4 @@ extern "C" void gateware_apply(struct gateware *gateware, struct gateware_pins *
     pins->oe_n = board.oe_n;
     pins->siwu_n = board.siwu_n;
     pins->armed_n = board.armed_n;
-    if (gateware->trace)
-        gateware->trace->dump(picoseconds);
 }

@@ -24,14 +24,18 @@ struct gateware_pins {
 
 struct gateware;
 
-/* A board after power-up, or NULL (no memory). vcd: file that receives all signals, or NULL. Free
- * with gateware_free. */
-struct gateware *gateware_new(const char *vcd);
-void gateware_free(struct gateware *gateware);
+/* A board after power-up, or NULL (no memory). vcd: the caller's descriptor that receives all
+ * signals, or 0. Free with gateware_free. */
+struct gateware *gateware_new(int vcd);
 
-/* Applies the levels of the inputs and sets those of the outputs. picoseconds: the time, for vcd.
- */
-void gateware_apply(struct gateware *gateware, struct gateware_pins *pins, uint64_t picoseconds);
+/* 0, or the errno of the first failure to write vcd. */
+int gateware_free(struct gateware *gateware);
+
+/* Applies the levels of the inputs and sets those of the outputs. */
+void gateware_apply(struct gateware *gateware, struct gateware_pins *pins);
+
+/* Writes to vcd what has changed; the time is later than that of the last call. */
+void gateware_dump(struct gateware *gateware, uint64_t picoseconds);
 
 #ifdef __cplusplus
 }

@@ -21,6 +21,7 @@
 #include "firmware/virtual/random.h"
 #include "formats/base/bytes.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,11 +128,14 @@ int main(int count, char **arguments)
             fail("unknown option");
     if (options->commands)
         options->requests = 0;
+    int vcd = options->vcd ? open(options->vcd, O_WRONLY | O_CREAT | O_TRUNC, 0666) : 0;
+    if (vcd < 0)
+        fail("cannot write the file of signals");
     const struct gateware_settings settings = {.bus_hz = options->bus,
                                                .core_hz = options->core,
                                                .link_hz = options->link,
                                                .seed = options->seed,
-                                               .vcd = options->vcd};
+                                               .vcd = vcd};
     test.random = options->seed;
     test.phases = calloc(options->requests + 1, sizeof *test.phases);
     test.board = gateware_board_new(&settings);
@@ -165,7 +169,8 @@ int main(int count, char **arguments)
         run_twin(&test, &identity);
         compare(&test);
     }
-    gateware_board_free(test.board);
+    if (gateware_board_free(test.board) != 0)
+        fail("cannot write the file of signals");
     free(test.phases);
     free(test.ends.data);
     free(test.commands.data);

@@ -34,11 +34,13 @@ static void make_depths(struct lru_stacks *stacks, const struct lru_stacks_setti
     for (unsigned i = 0; i < settings->depth_count; i++) {
         const struct lru_depth *from = &settings->depths[i];
         struct stack_depth *depth = &stacks->depths[i];
-        *depth = (struct stack_depth){
-            .sets = from->sets, .ways = from->ways, .offset = stacks->bank_bytes};
-        depth->wide_halves = settings->narrow ? 0 : lru_wide_halves(from, settings->line);
-        size_t bytes = depth->wide_halves ? lru_wide_bytes(depth)
-                                          : (size_t)depth->sets * depth->ways * sizeof(uint64_t);
+        *depth = (struct stack_depth){.sets = from->sets,
+                                      .ways = from->ways,
+                                      .offset = stacks->bank_bytes,
+                                      .shift = stacks->line_shift};
+        lru_wide_choose(depth, settings->fastest);
+        size_t bytes = depth->wide_set ? lru_wide_bytes(depth)
+                                       : (size_t)depth->sets * depth->ways * sizeof(uint64_t);
         stacks->bank_bytes += (bytes + BANK_ALIGNMENT - 1) / BANK_ALIGNMENT * BANK_ALIGNMENT;
     }
 }
@@ -58,7 +60,6 @@ int lru_stacks_new(struct lru_stacks **stacks, const struct lru_stacks_settings 
     made->depths = calloc(count, sizeof *made->depths);
     for (unsigned side = 0; side < CACHE_SIDES; side++) {
         made->sides[side].depths = calloc(count, sizeof *made->sides[side].depths);
-        made->sides[side].last.bank = NO_BANK;
     }
     if (!made->depths || !made->sides[0].depths || !made->sides[1].depths) {
         lru_stacks_free(made);
@@ -133,23 +134,27 @@ static inline __attribute__((always_inline)) unsigned work_level(struct stacks_s
 {
     const uint32_t set_mask = depth->sets - 1;
     const size_t offset = depth->offset;
-    struct waiting *waiting = side->waiting;
+    const unsigned shift = depth->shift;
+    uint64_t *waiting = side->waiting;
     unsigned kept = 0;
     for (unsigned i = 0; i < count; i++) {
-        const struct waiting one = waiting[i];
-        const struct waiting later = waiting[i + AHEAD < count ? i + AHEAD : i];
-        __builtin_prefetch(
-            general_set(side->banks[later.bank] + offset, later.line & set_mask, ways), 1);
-        const uint64_t tag = (uint64_t)one.line << 32 | ENTRY_VALID;
-        const bool write = one.kind >= REFERENCE_WRITE;
-        uint64_t *set = general_set(side->banks[one.bank] + offset, one.line & set_mask, ways);
+        const uint64_t one = waiting[i];
+        const uint64_t later = waiting[i + AHEAD];
+        __builtin_prefetch(general_set(side->banks[waiting_bank(later)] + offset,
+                                       (uint32_t)later >> shift & set_mask, ways),
+                           1);
+        const uint32_t line = (uint32_t)one >> shift;
+        const uint64_t tag = (uint64_t)line << 32 | ENTRY_VALID;
+        const unsigned kind = waiting_kind(one);
+        const bool write = kind >= REFERENCE_WRITE;
+        uint64_t *set = general_set(side->banks[waiting_bank(one)] + offset, line & set_mask, ways);
         if ((set[0] & ENTRY_TAG) != tag) {
-            counts->found[one.kind][raise_line(set, ways, tag, write, counts->write_backs)]++;
+            counts->found[kind][raise_line(set, ways, tag, write, counts->write_backs)]++;
         } else if (write && (set[0] & ENTRY_LEVEL) != 1) {
             set[0] = tag | 1;
-            counts->found[one.kind][0]++;
+            counts->found[kind][0]++;
         } else {
-            counts->found[one.kind][FOUND_FIRST]++;
+            counts->found[kind][FOUND_FIRST]++;
             continue;
         }
         waiting[kept++] = one;
@@ -161,7 +166,9 @@ static inline __attribute__((always_inline)) unsigned work_level(struct stacks_s
 static unsigned work_depth(struct stacks_side *side, const struct stack_depth *depth,
                            struct depth_counts *counts, unsigned count)
 {
-    if (depth->wide_halves)
+    if (depth->masked)
+        return lru_masked_work(side, depth, counts, count);
+    if (depth->wide_set)
         return lru_wide_work(side, depth, counts, count);
     switch (depth->ways) {
     case 1:
@@ -181,6 +188,8 @@ static unsigned work_depth(struct stacks_side *side, const struct stack_depth *d
 static void work_off(const struct lru_stacks *stacks, struct stacks_side *side)
 {
     unsigned count = side->waiting_count;
+    for (unsigned i = 0; i < AHEAD; i++)
+        side->waiting[count + i] = side->waiting[0];
     for (unsigned i = 0; i < stacks->settings.depth_count && count > 0; i++)
         count = work_depth(side, &stacks->depths[i], &side->depths[i], count);
     side->waiting_count = 0;
@@ -197,7 +206,7 @@ static int make_bank(const struct lru_stacks *stacks, struct stacks_side *side, 
     uint8_t *entries = memory + (0u - (uintptr_t)memory) % BANK_ALIGNMENT;
     side->memory[bank] = memory;
     for (unsigned i = 0; i < stacks->settings.depth_count; i++)
-        if (stacks->depths[i].wide_halves)
+        if (stacks->depths[i].wide_set)
             lru_wide_clear(&stacks->depths[i], entries);
     side->banks[bank] = entries;
     return 0;
@@ -210,67 +219,149 @@ static inline bool is_mine(const struct lru_stacks *stacks, uint32_t line)
            (line & stacks->part_mask) % stacks->settings.parts == stacks->settings.part;
 }
 
-/* Queues a reference to a line, unless it is to the same line as the one before and changes
- * nothing: these, which are many, would follow each other through the entries of one set. */
-static inline void queue(const struct lru_stacks *stacks, struct stacks_side *side,
-                         struct waiting one)
+/* What a record of a type is; the first types are those of memory references. */
+struct stacks_type {
+    uint64_t waiting; /* a queued reference to line 0 */
+    uint32_t side;
+    uint32_t write;   /* 1 or 0 */
+    uint32_t written; /* a mask of the bytes that it writes */
+};
+
+#define TYPES 4u
+
+/* For a processor's records. */
+static void make_types(const struct lru_stacks *stacks, unsigned bank,
+                       struct stacks_type types[TYPES])
 {
-    const bool write = one.kind >= REFERENCE_WRITE;
-    const bool same = one.line == side->last.line && one.bank == side->last.bank;
-    const bool was_written = same && side->last_written;
-    const bool first = write ? was_written : same;
-    side->last = one;
-    side->last_written = was_written || write;
-    if (side->waiting_count == WAITING_MAX)
-        work_off(stacks, side);
-    side->depths[0].found[one.kind][FOUND_FIRST] += first;
-    side->waiting[side->waiting_count] = one;
-    side->waiting_count += first ^ 1;
+    for (uint8_t i = 0; i < TYPES; i++) {
+        const enum reference_kind kind = reference_kind_of(i);
+        const bool write = kind == REFERENCE_WRITE;
+        types[i] = (struct stacks_type){
+            .waiting = (uint64_t)kind << WAITING_KIND | (uint64_t)bank << WAITING_BANK,
+            .side =
+                stacks->settings.split && kind != REFERENCE_FETCH ? CACHE_DATA : CACHE_INSTRUCTION,
+            .write = write,
+            .written = write ? UINT32_MAX : 0};
+        if (write && stacks->settings.line >= LRU_WIDE_LINE)
+            types[i].waiting |= WAITING_WRITE;
+    }
 }
 
-/* Splits a reference into lines and queues them. */
-static void refer(const struct lru_stacks *stacks, struct stacks_side *side, unsigned bank,
-                  const struct record *record, enum reference_kind kind)
+/* A queued reference to bytes of a line. */
+static inline uint64_t waiting_of(const struct stacks_type *type, uint32_t line_mask,
+                                  uint32_t address, uint32_t bytes)
 {
-    const uint32_t size = stacks->settings.line;
+    const uint64_t whole = type->write & (bytes == line_mask + 1);
+    return (type->waiting | (address & ~line_mask)) + (whole << WAITING_KIND);
+}
+
+/* Queues the parts of a reference that crosses lines. */
+static void refer_in_parts(const struct lru_stacks *stacks, struct stacks_side *side,
+                           const struct stacks_type *type, const struct record *record)
+{
+    const uint32_t line_mask = stacks->settings.line - 1;
     uint32_t address = record->address;
-    uint32_t left = reference_bytes(record);
+    uint32_t left = record->size;
     for (bool first = true; left > 0; first = false) {
-        uint32_t room = size - (address & (size - 1));
+        uint32_t room = line_mask + 1 - (address & line_mask);
         uint32_t bytes = left < room ? left : room;
-        uint32_t line = address >> stacks->line_shift;
-        if (is_mine(stacks, line)) {
-            bool whole = kind == REFERENCE_WRITE && bytes == size;
+        if (is_mine(stacks, address >> stacks->line_shift)) {
             side->split += !first;
-            side->write_bytes += kind == REFERENCE_WRITE ? bytes : 0;
-            queue(stacks, side,
-                  (struct waiting){.line = line,
-                                   .bank = (uint16_t)bank,
-                                   .kind = (uint16_t)(whole ? WHOLE_WRITE : (unsigned)kind)});
+            side->write_bytes += bytes & type->written;
+            side->waiting[side->waiting_count++] = waiting_of(type, line_mask, address, bytes);
+            if (side->waiting_count == WAITING_MAX)
+                work_off(stacks, side);
         }
         left -= bytes;
         address += bytes;
     }
 }
 
+/* Begins records of a processor (0 if the cache is shared). 0 or BT_MEMORY. */
+static int begin_processor(const struct lru_stacks *stacks, struct stacks_side sides[CACHE_SIDES],
+                           unsigned bank, struct stacks_type types[TYPES], struct bt_error *error)
+{
+    int result = 0;
+    for (unsigned i = 0; i < (stacks->settings.split ? CACHE_SIDES : 1) && result == 0; i++)
+        if (!sides[i].banks[bank])
+            result = make_bank(stacks, &sides[i], bank, error);
+    make_types(stacks, bank, types);
+    return result;
+}
+
+#define NO_LAST UINT64_MAX
+
+/*
+ * Queues references, unless they are to the same line as the one before and change nothing: these,
+ * which are many, would follow each other through the entries of one set. last: the line's number,
+ * twice, plus 1 if it is dirty in all caches.
+ */
+static inline __attribute__((always_inline)) int put(struct lru_stacks *stacks,
+                                                     const struct record *records, size_t count,
+                                                     bool split, bool divided,
+                                                     struct bt_error *error)
+{
+    const uint32_t line_mask = stacks->settings.line - 1;
+    const unsigned line_shift = stacks->line_shift;
+    struct stacks_type types[TYPES];
+    uint64_t last[CACHE_SIDES] = {NO_LAST, NO_LAST};
+    unsigned waiting[CACHE_SIDES] = {0, 0};
+    unsigned processor = NO_PROCESSOR;
+    for (size_t i = 0; i < count; i++) {
+        const struct record *record = &records[i];
+        record_prefetch(record);
+        const uint32_t address = record->address;
+        const uint32_t bytes = reference_bytes(record);
+        if (record->type >= TYPES)
+            continue;
+        if (record->processor != processor) {
+            processor = record->processor;
+            last[0] = last[1] = NO_LAST;
+            const unsigned bank = stacks->settings.shared ? 0 : processor;
+            if (begin_processor(stacks, stacks->sides, bank, types, error) < 0)
+                return BT_MEMORY;
+        }
+        const struct stacks_type *type = &types[record->type];
+        const unsigned number = split ? type->side : CACHE_INSTRUCTION;
+        struct stacks_side *side = &stacks->sides[number];
+        if ((address & line_mask) + bytes > line_mask + 1) {
+            side->waiting_count = waiting[number];
+            refer_in_parts(stacks, side, type, record);
+            waiting[number] = side->waiting_count;
+            last[number] = NO_LAST;
+            continue;
+        }
+        const uint64_t line = address >> line_shift;
+        if (divided && !is_mine(stacks, (uint32_t)line))
+            continue;
+        const uint64_t change = last[number] ^ line << 1;
+        const bool first = (change ^ type->write) < 2 - type->write;
+        last[number] = line << 1 | type->write | (change == 1);
+        const uint64_t one = waiting_of(type, line_mask, address, bytes);
+        side->write_bytes += bytes & type->written;
+        side->depths[0].found[waiting_kind(one)][FOUND_FIRST] += first;
+        side->waiting[waiting[number]] = one;
+        waiting[number] += first ^ 1;
+        if (waiting[number] == WAITING_MAX) {
+            side->waiting_count = WAITING_MAX;
+            work_off(stacks, side);
+            waiting[number] = 0;
+        }
+    }
+    for (unsigned side = 0; side < CACHE_SIDES; side++) {
+        stacks->sides[side].waiting_count = waiting[side];
+        work_off(stacks, &stacks->sides[side]);
+    }
+    return 0;
+}
+
 int lru_stacks_put(struct lru_stacks *stacks, const struct record *records, size_t count,
                    struct bt_error *error)
 {
-    for (size_t i = 0; i < count; i++) {
-        enum reference_kind kind = reference_kind_of(records[i].type);
-        if (kind == REFERENCE_NONE)
-            continue;
-        struct stacks_side *side =
-            &stacks->sides[stacks->settings.split && kind != REFERENCE_FETCH ? CACHE_DATA
-                                                                             : CACHE_INSTRUCTION];
-        unsigned bank = stacks->settings.shared ? 0 : records[i].processor;
-        if (!side->banks[bank] && make_bank(stacks, side, bank, error) < 0)
-            return BT_MEMORY;
-        refer(stacks, side, bank, &records[i], kind);
-    }
-    for (unsigned side = 0; side < CACHE_SIDES; side++)
-        work_off(stacks, &stacks->sides[side]);
-    return 0;
+    if (stacks->settings.parts > 1)
+        return put(stacks, records, count, true, true, error);
+    return stacks->settings.split ? put(stacks, records, count, true, false, error)
+                                  : put(stacks, records, count, false, false, error);
 }
 
 /* Dirty lines of a cache with that many ways, summed over the processors. */
@@ -281,7 +372,7 @@ static uint64_t count_dirty(const struct stacks_side *side, const struct stack_d
     uint64_t dirty = 0;
     for (unsigned processor = 0; processor < CACHE_PROCESSORS; processor++) {
         uint8_t *bank = side->banks[processor];
-        if (bank && depth->wide_halves) {
+        if (bank && depth->wide_set) {
             dirty += lru_wide_dirty(depth, bank, ways);
             continue;
         }

@@ -20,14 +20,17 @@ struct NAMED_FIELDS lru_depth {
     uint32_t ways;
 };
 
+/* How stacks are examined. Each form needs certain processors, and the next is used elsewhere. */
+enum lru_form { LRU_MASKED, LRU_WIDE, LRU_GENERAL };
+
 struct lru_stacks_settings {
     uint32_t line;
     bool split;                     /* instruction and data caches */
     bool shared;                    /* one cache for all processors */
     const struct lru_depth *depths; /* in ascending order of sets; copied */
     unsigned depth_count;
-    unsigned part, parts; /* part of the sets; at most lru_stacks_parts_max parts */
-    bool narrow;          /* do without vector instructions, as on processors that lack them */
+    unsigned part, parts;  /* part of the sets; at most lru_stacks_parts_max parts */
+    enum lru_form fastest; /* not to use faster forms, as on processors that lack them */
 };
 
 struct lru_stacks;

@@ -2,8 +2,10 @@
  * Shared by lru_stacks.c and lru_stacks_wide.c: what stacks consist of.
  *
  * A depth (a number of sets) is simulated in one of two forms. The general one has entries of 64
- * bits and examines them one by one. The wide one, for up to LRU_WIDE_WAYS ways on processors with
- * AVX2, has entries of 32 bits and examines a set with vector instructions, without branches.
+ * bits and examines them one by one. The wide one, for up to LRU_WIDE_WAYS ways of lines of
+ * LRU_WIDE_LINE bytes or more on processors with AVX2, has entries of 32 bits and examines a set
+ * with vector instructions, without branches: those of AVX-512 (lru_stacks_masked.c) or of AVX2
+ * (lru_stacks_wide.c).
  */
 #ifndef TOOLS_CACHE_MODEL_LRU_STACKS_INTERNAL_H
 #define TOOLS_CACHE_MODEL_LRU_STACKS_INTERNAL_H
@@ -11,6 +13,7 @@
 #include "tools/cache/model/lru_stacks.h"
 
 #define LRU_WIDE_WAYS 16u
+#define LRU_WIDE_LINE 32u
 
 #define WHOLE_WRITE  REFERENCE_KINDS /* a write of whole lines, which needs no fill */
 #define STACKS_KINDS (REFERENCE_KINDS + 1u)
@@ -27,24 +30,35 @@ struct depth_counts {
     uint64_t write_backs[LRU_STACKS_DEPTH + 1]; /* by ways */
 };
 
-/* A queued reference to one line. A queue is made with one number of sets before the next, so that
- * the entries stay in the host's caches. */
-struct waiting {
-    uint32_t line; /* address of the line / its size */
-    uint16_t bank; /* processor, or 0 if the cache is shared */
-    uint16_t kind;
-};
+/*
+ * A queued reference to one line: from the lowest bit on the line's address, in 32 bits, the
+ * processor (0 if the cache is shared) and the kind, in 16 each. It is a number, because compilers
+ * take structs in registers apart. A write adds WAITING_WRITE to addresses of lines of
+ * LRU_WIDE_LINE bytes or more. A queue is made with one number of sets before the next, so that the
+ * entries stay in the host's caches.
+ */
+#define WAITING_WRITE 1u
+#define WAITING_BANK  32u
+#define WAITING_KIND  48u
 
-#define WAITING_MAX 4096u
-#define NO_BANK     UINT16_MAX
-#define AHEAD       16u /* a set is prefetched this many references in advance */
+static inline unsigned waiting_bank(uint64_t waiting)
+{
+    return (uint16_t)(waiting >> WAITING_BANK);
+}
+
+static inline unsigned waiting_kind(uint64_t waiting)
+{
+    return (unsigned)(waiting >> WAITING_KIND);
+}
+
+#define WAITING_MAX  4096u
+#define NO_PROCESSOR UINT16_MAX
+#define AHEAD        16u /* a set is prefetched this many references in advance */
 
 /* The caches of one side. */
 struct stacks_side {
-    struct waiting waiting[WAITING_MAX];
+    uint64_t waiting[WAITING_MAX + AHEAD]; /* the sets of the last ones are prefetched only */
     unsigned waiting_count;
-    struct waiting last;              /* the reference before the next */
-    bool last_written;                /* its line is dirty in all caches */
     uint8_t *banks[CACHE_PROCESSORS]; /* entries: sets of the first depth, of the second, ... */
     void *memory[CACHE_PROCESSORS];   /* what banks are in */
     struct depth_counts *depths;
@@ -55,9 +69,37 @@ struct stacks_side {
 /* A number of sets. */
 struct stack_depth {
     uint32_t sets, ways;
-    size_t offset;        /* of its entries in a bank, in bytes */
-    unsigned wide_halves; /* 0: general form; else a set has this many vectors of 8 entries */
+    size_t offset;     /* of its entries in a bank, in bytes */
+    unsigned shift;    /* log2 of the bytes of a line */
+    unsigned wide_set; /* 0: general form; else entries of a set, LRU_WIDE_WAYS or half as many */
+    bool masked;       /* use AVX-512 */
 };
+
+/* A wide entry has the line's address, and in the bits below the line the fewest ways with which
+ * the line is dirty, 0 if with none. */
+#define WIDE_LEVEL (LRU_WIDE_LINE - 1)
+
+/* Places of a found line in the wide form: depths, the number of ways, and one for FOUND_FIRST. */
+#define WIDE_PLACES 32u
+#define WIDE_FIRST  (LRU_WIDE_WAYS + 1)
+
+/* Counts of a queue of references. */
+struct wide_counts {
+    uint32_t found[STACKS_KINDS][WIDE_PLACES];
+    uint32_t write_backs[LRU_WIDE_WAYS]; /* with one way, two ... */
+};
+
+/* Adds the counts of a queue to those of the depth. */
+void lru_wide_add(struct depth_counts *counts, const struct wide_counts *queue, unsigned ways);
+
+/* The set of a reference. size: entries of a set. */
+static inline uint32_t *lru_wide_set(uint8_t *const *banks, const struct stack_depth *depth,
+                                     unsigned size, uint64_t one)
+{
+    const uint32_t set = (uint32_t)one >> depth->shift & (depth->sets - 1);
+    uint8_t *entries = banks[waiting_bank(one)] + depth->offset;
+    return (uint32_t *)(void *)entries + (size_t)set * size;
+}
 
 /*
  * Makes the first count queued references with one number of sets in its wide form. Returns how
@@ -66,8 +108,12 @@ struct stack_depth {
 unsigned lru_wide_work(struct stacks_side *side, const struct stack_depth *depth,
                        struct depth_counts *counts, unsigned count);
 
-/* The number of halves of a depth in the wide form, 0 if it cannot have this form. */
-unsigned lru_wide_halves(const struct lru_depth *depth, uint32_t line);
+unsigned lru_masked_work(struct stacks_side *side, const struct stack_depth *depth,
+                         struct depth_counts *counts, unsigned count);
+
+/* Chooses the form of a depth whose sets, ways and shift are set. fastest: the one to use if it is
+ * possible. */
+void lru_wide_choose(struct stack_depth *depth, enum lru_form fastest);
 
 /* Bytes of its entries in a bank, whose initial value is zero but for those that lru_wide_clear
  * makes. */

@@ -4,56 +4,62 @@
 #include <immintrin.h>
 #endif
 
-/*
- * An entry has the line's number above WIDE_LEVEL_BITS bits, and in these the fewest ways with
- * which the line is dirty, 0 if with none. There is no empty entry: a set that was not used has
- * entries of a line that belongs to another set, and clean. That is line 0, but for set 0.
- */
-#define WIDE_LEVEL_BITS 5u
-#define WIDE_LEVEL      ((1u << WIDE_LEVEL_BITS) - 1)
-#define HALF_ENTRIES    8u
+#define HALF_ENTRIES 8u
 
 /* Entries of a depth that stay in the host's cache of level 1 or 2: they are not prefetched. */
 #define NEAR_BYTES 65536u
 
-#define ELSEWHERE (1u << WIDE_LEVEL_BITS) /* an entry of line 1, which is not in set 0 */
-
-unsigned lru_wide_halves(const struct lru_depth *depth, uint32_t line)
+void lru_wide_choose(struct stack_depth *depth, enum lru_form fastest)
 {
 #if defined(__x86_64__)
-    if (depth->sets > 1 && depth->ways <= LRU_WIDE_WAYS && line >= 1u << WIDE_LEVEL_BITS &&
-        __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi"))
-        return depth->ways <= HALF_ENTRIES ? 1 : 2;
+    if (fastest == LRU_GENERAL || depth->sets == 1 || depth->ways > LRU_WIDE_WAYS ||
+        1u << depth->shift < LRU_WIDE_LINE || !__builtin_cpu_supports("avx2") ||
+        !__builtin_cpu_supports("bmi"))
+        return;
+    depth->wide_set = depth->ways <= HALF_ENTRIES ? HALF_ENTRIES : LRU_WIDE_WAYS;
+    depth->masked = fastest == LRU_MASKED && __builtin_cpu_supports("avx512f") &&
+                    __builtin_cpu_supports("bmi2");
 #else
     (void)depth;
-    (void)line;
+    (void)fastest;
 #endif
-    return 0;
 }
 
 size_t lru_wide_bytes(const struct stack_depth *depth)
 {
-    return (size_t)depth->sets * depth->wide_halves * HALF_ENTRIES * sizeof(uint32_t);
+    return (size_t)depth->sets * depth->wide_set * sizeof(uint32_t);
 }
 
+/* There is no empty entry: a set that was not used has entries of a line that belongs to another
+ * set, and clean. That is line 0, but for set 0. */
 void lru_wide_clear(const struct stack_depth *depth, uint8_t *bank)
 {
     uint32_t *set = (uint32_t *)(void *)(bank + depth->offset);
-    for (unsigned i = 0; i < depth->wide_halves * HALF_ENTRIES; i++)
-        set[i] = ELSEWHERE;
+    for (unsigned i = 0; i < depth->wide_set; i++)
+        set[i] = 1u << depth->shift;
 }
 
 uint64_t lru_wide_dirty(const struct stack_depth *depth, const uint8_t *bank, uint32_t ways)
 {
     const uint32_t *entries = (const uint32_t *)(const void *)(bank + depth->offset);
-    const size_t in_set = (size_t)depth->wide_halves * HALF_ENTRIES;
     uint64_t dirty = 0;
     for (size_t set = 0; set < depth->sets; set++)
         for (size_t i = 0; i < depth->ways; i++) {
-            uint32_t level = entries[set * in_set + i] & WIDE_LEVEL;
+            uint32_t level = entries[set * depth->wide_set + i] & WIDE_LEVEL;
             dirty += level != 0 && level <= ways;
         }
     return dirty;
+}
+
+void lru_wide_add(struct depth_counts *counts, const struct wide_counts *queue, unsigned ways)
+{
+    for (unsigned kind = 0; kind < STACKS_KINDS; kind++) {
+        for (unsigned i = 0; i <= ways; i++)
+            counts->found[kind][i] += queue->found[kind][i];
+        counts->found[kind][FOUND_FIRST] += queue->found[kind][WIDE_FIRST];
+    }
+    for (unsigned i = 0; i < ways; i++)
+        counts->write_backs[i + 1] += queue->write_backs[i];
 }
 
 #if defined(__x86_64__)
@@ -109,10 +115,11 @@ ON_AVX2 static inline __m256i move(const struct half *half, __m256i entries, __m
 /* Moves a line to the top of its set. Returns its former depth or, if it was absent, `ways`; *first
  * becomes 1 if nothing changed, else 0. */
 ON_AVX2 static inline __attribute__((always_inline)) unsigned
-raise_line(uint32_t *set, unsigned ways, unsigned halves, struct half half[2], uint32_t line,
-           bool write, unsigned *first)
+raise_line(uint32_t *set, unsigned ways, unsigned halves, struct half half[2], uint32_t address,
+           unsigned *first)
 {
-    const uint32_t tag = line << WIDE_LEVEL_BITS;
+    const uint32_t tag = address & ~WIDE_LEVEL;
+    const uint32_t write = address & 1;
     const __m256i tags = _mm256_set1_epi32((int)tag);
     __m256i *const in_memory = (__m256i *)(void *)set;
     const __m256i upper = _mm256_load_si256(in_memory);
@@ -124,7 +131,7 @@ raise_line(uint32_t *set, unsigned ways, unsigned halves, struct half half[2], u
     const __m256i found = _mm256_set1_epi32((int)depth);
     const uint32_t before = set[depth % (halves * HALF_ENTRIES)];
     /* without branches, which would be mispredicted */
-    const uint32_t kept = (0u - (depth < ways)) & ((uint32_t)write - 1) & WIDE_LEVEL;
+    const uint32_t kept = (0u - (depth < ways)) & (write - 1) & WIDE_LEVEL;
     const uint32_t raised = tag | write | (before & kept);
     const __m256i upper_rotated = rotate(leave(&half[0], upper, found));
     const __m256i top = _mm256_castsi128_si256(_mm_cvtsi32_si128((int)raised));
@@ -140,59 +147,31 @@ raise_line(uint32_t *set, unsigned ways, unsigned halves, struct half half[2], u
     return depth;
 }
 
-/* Places of a found line here: depths, the number of ways, and one for FOUND_FIRST. */
-#define WIDE_PLACES 32u
-#define WIDE_FIRST  (LRU_WIDE_WAYS + 1)
-
-/* Adds the counts of a queue to those of the depth. */
-static void add_counts(struct depth_counts *counts, uint32_t found[STACKS_KINDS][WIDE_PLACES],
-                       const uint32_t *write_backs, unsigned ways)
-{
-    for (unsigned kind = 0; kind < STACKS_KINDS; kind++) {
-        for (unsigned i = 0; i <= ways; i++)
-            counts->found[kind][i] += found[kind][i];
-        counts->found[kind][FOUND_FIRST] += found[kind][WIDE_FIRST];
-    }
-    for (unsigned i = 0; i < ways; i++)
-        counts->write_backs[i + 1] += write_backs[i];
-}
-
-/* The set of a reference. */
-static inline uint32_t *wide_set(uint8_t *const *banks, const struct stack_depth *depth,
-                                 unsigned halves, struct waiting one)
-{
-    const unsigned shift = halves == 2 ? 6 : 5; /* of a set's bytes */
-    const size_t set = one.line & (depth->sets - 1);
-    return (uint32_t *)(void *)(banks[one.bank] + depth->offset + (set << shift));
-}
-
 ON_AVX2 static inline __attribute__((always_inline)) unsigned
 work(struct stacks_side *side, const struct stack_depth *of, struct depth_counts *counts,
      unsigned count, unsigned halves, bool prefetching)
 {
     const struct stack_depth depth = *of;
-    uint32_t found[STACKS_KINDS][WIDE_PLACES] = {{0}};
-    uint32_t write_backs[2 * HALF_ENTRIES];
+    struct wide_counts queue = {.write_backs = {0}};
     struct half half[2] = {half_of(0), half_of(HALF_ENTRIES)};
-    struct waiting *waiting = side->waiting;
+    uint64_t *waiting = side->waiting;
     unsigned kept = 0;
     for (unsigned i = 0; i < count; i++) {
-        const struct waiting one = waiting[i];
+        const uint64_t one = waiting[i];
         unsigned first;
         if (prefetching)
             __builtin_prefetch(
-                wide_set(side->banks, &depth, halves, waiting[i + AHEAD < count ? i + AHEAD : i]),
-                1);
-        unsigned place = raise_line(wide_set(side->banks, &depth, halves, one), depth.ways, halves,
-                                    half, one.line, one.kind >= REFERENCE_WRITE, &first);
-        found[one.kind][place + first * WIDE_FIRST]++;
+                lru_wide_set(side->banks, &depth, halves * HALF_ENTRIES, waiting[i + AHEAD]), 1);
+        unsigned place = raise_line(lru_wide_set(side->banks, &depth, halves * HALF_ENTRIES, one),
+                                    depth.ways, halves, half, (uint32_t)one, &first);
+        queue.found[waiting_kind(one)][place + first * WIDE_FIRST]++;
         waiting[kept] = one;
         kept += first ^ 1;
     }
     for (unsigned i = 0; i < 2; i++)
-        _mm256_storeu_si256((__m256i *)(void *)(write_backs + i * HALF_ENTRIES),
+        _mm256_storeu_si256((__m256i *)(void *)(queue.write_backs + i * HALF_ENTRIES),
                             half[i].write_backs);
-    add_counts(counts, found, write_backs, depth.ways);
+    lru_wide_add(counts, &queue, depth.ways);
     return kept;
 }
 
@@ -200,7 +179,7 @@ ON_AVX2 unsigned lru_wide_work(struct stacks_side *side, const struct stack_dept
                                struct depth_counts *counts, unsigned count)
 {
     const bool prefetching = lru_wide_bytes(depth) > NEAR_BYTES;
-    if (depth->wide_halves == 1)
+    if (depth->wide_set == HALF_ENTRIES)
         return prefetching ? work(side, depth, counts, count, 1, true)
                            : work(side, depth, counts, count, 1, false);
     return prefetching ? work(side, depth, counts, count, 2, true)

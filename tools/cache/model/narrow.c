@@ -224,6 +224,7 @@ NARROW_INLINE size_t put(struct hierarchy *hierarchy, const struct record *recor
     size_t i = 0;
     for (; i < count; i++) {
         const struct record *record = &records[i];
+        record_prefetch(record);
         const uint32_t address = record->address;
         if (record->type >= TYPES) {
             if (hierarchy->accesses)

@@ -24,7 +24,7 @@ struct sweep {
     struct sweep_job *jobs;
     unsigned job_count;
     unsigned dealt; /* number of jobs, over all processes */
-    bool narrow;
+    unsigned fastest;
     struct team *team;
     unsigned threads;            /* of this process */
     unsigned process, processes; /* threads are numbered across processes */
@@ -204,7 +204,7 @@ static int add_together(struct sweep *sweep, unsigned first, unsigned count, str
                                            .split = level->split,
                                            .shared = level->shared,
                                            .depths = depths,
-                                           .narrow = sweep->narrow,
+                                           .fastest = (enum lru_form)sweep->fastest,
                                            .parts = 1};
     settings.depth_count = make_depths(sweep, first, count, depths);
     if (lru_stacks_parts_max(&settings) >= sweep->threads * sweep->processes)
@@ -334,7 +334,7 @@ int sweep_new(struct sweep **sweep, const struct sweep_settings *settings, struc
     made->sink.operations = &operations;
     made->settings = *settings->hierarchy;
     made->level = settings->axes->level;
-    made->narrow = settings->narrow;
+    made->fastest = settings->fastest;
     made->process = settings->process;
     made->processes = settings->processes ? settings->processes : 1;
     made->threads = settings->threads ? settings->threads : team_processors();

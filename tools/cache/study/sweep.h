@@ -50,7 +50,7 @@ struct sweep_settings {
     unsigned threads;            /* of each process; 0: one for each processor of the host */
     unsigned process, processes; /* this process, and their number; 0 of 0: a single process */
     bool together; /* use lru_stacks where possible; false: simulate hierarchies, which is slower */
-    bool narrow;   /* lru_stacks does without vector instructions */
+    unsigned fastest; /* enum lru_form */
 };
 
 /* Combinations that are no possible cache are left out; BT_USAGE if none is left. 0, BT_USAGE or

@@ -110,7 +110,7 @@ static uint8_t judge(struct board *board, const struct wire_command *command)
     }
 }
 
-static void obey(struct board *board, const struct wire_command *command)
+static void execute(struct board *board, const struct wire_command *command)
 {
     /* Records from before the command precede its reply, and a status counts them. */
     uint8_t *payload = board_frames_begin(board);
@@ -145,7 +145,7 @@ bool board_commands_step(struct board *board)
         if (length == 0 || (length > 0 && board_queue_free(&board->queue) < FRAMES_PER_COMMAND))
             break;
         if (length > 0)
-            obey(board, &command);
+            execute(board, &command);
         used += length > 0 ? (size_t)length : 1u;
     }
     for (size_t i = 0; used > 0 && i < size - used; i++)

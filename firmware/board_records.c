@@ -82,8 +82,8 @@ static void process(struct board *board, const struct bus_phase *phase)
     }
 }
 
-/* Whether the next phase must not be processed yet, as its record might be dropped: without room
- * for another frame, it has to fit into the open one. */
+/* Whether the next phase must wait, since its record could be lost: if the queue has no room for
+ * another frame, the record has to fit into the open one. */
 static bool must_wait(const struct board *board)
 {
     const struct bus_phase *next = &board->phases[board->phases_done];
@@ -107,15 +107,14 @@ void board_records_stall(struct board *board)
 
 size_t board_records_take(struct board *board)
 {
+    const bool armed = board->state == BOARD_ARMED;
     board_records_stall(board);
-    if (board->state != BOARD_ARMED)
-        board->phases_done = board->phase_count;
-    if (board->phases_done == board->phase_count) {
+    if (!armed || board->phases_done == board->phase_count) {
         board->phase_count = board->bus.take(board->bus.context, board->phases, BOARD_PHASES);
         board->phases_done = 0;
     }
     size_t before = board->phases_done;
-    if (board->state != BOARD_ARMED)
+    if (!armed) /* discards them */
         board->phases_done = board->phase_count;
     while (board->phases_done < board->phase_count && !must_wait(board))
         process(board, &board->phases[board->phases_done++]);

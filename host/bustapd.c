@@ -204,7 +204,7 @@ static void end_daemon(struct bustapd *daemon)
     journal_close(&daemon->journal, LAST_WORDS_MS);
 }
 
-static void obey_signals(struct bustapd *daemon)
+static void handle_signals(struct bustapd *daemon)
 {
     if (signal_guard_take(daemon->signals, SIGHUP))
         service_rotate_all(daemon->service);
@@ -289,7 +289,7 @@ static int serve(struct bustapd *daemon, struct bt_error *error)
             return bt_fail_errno(error, "cannot wait for clients");
         if (read(daemon->wake, &woken, sizeof woken) < 0 && errno != EAGAIN)
             return bt_fail_errno(error, "cannot read an event");
-        obey_signals(daemon);
+        handle_signals(daemon);
         control_step(daemon->control);
         answer_requests(daemon);
     }

@@ -30,8 +30,8 @@ struct target {
     struct runner *runner; /* not after packer.stopping */
     struct pack_list list; /* the thread's */
     struct pack_passed passed;
-    char told[sizeof((struct bt_error *)NULL)->message]; /* the failure that the log has */
-    struct packer_report report;                         /* under packer.lock */
+    char reported[sizeof((struct bt_error *)NULL)->message]; /* the failure that the log has */
+    struct packer_report report;                             /* under packer.lock */
 };
 
 struct packer {
@@ -104,8 +104,8 @@ static void fail(struct packer *packer, struct target *target, const struct bt_e
 {
     pthread_mutex_lock(&packer->lock);
     target->report.error = *error;
-    if (!packer->stopping && !bt_same_reason(target->told, error->message)) {
-        memcpy(target->told, error->message, sizeof target->told);
+    if (!packer->stopping && !bt_same_reason(target->reported, error->message)) {
+        memcpy(target->reported, error->message, sizeof target->reported);
         journal_write(packer->journal, JOURNAL_WARNING,
                       "capture %s: packing: %s; later failures for this reason are not reported",
                       target->name, error->message);
@@ -123,7 +123,7 @@ static void succeed(struct packer *packer, struct target *target, const struct p
     report->bytes_before += counts->bytes_before;
     report->bytes += counts->bytes;
     report->error = (struct bt_error){.code = 0};
-    target->told[0] = '\0';
+    target->reported[0] = '\0';
     if (!packer->stopping) {
         runner_file_moved(target->runner, candidate->path, candidate->packed);
         journal_write(packer->journal, JOURNAL_INFO,

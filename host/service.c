@@ -237,8 +237,8 @@ static int act(struct runner *runner, enum command_code code, struct bt_error *e
 }
 
 /* Executes a request, without waiting for the runners. */
-static int obey(struct service *service, const struct control_command *command,
-                struct bt_error *error)
+static int execute(struct service *service, const struct control_command *command,
+                   struct bt_error *error)
 {
     size_t selected = 0;
     size_t done = 0;
@@ -321,7 +321,7 @@ int service_answer(struct service *service, const char *line, size_t size, bool 
     struct bt_error error = {0};
     if (control_command_parse(&command, line, size, &error) < 0)
         return make_answer(service, NULL, &error, answer);
-    if (!*begun && obey(service, &command, &error) < 0)
+    if (!*begun && execute(service, &command, &error) < 0)
         return make_answer(service, NULL, &error, answer);
     *begun = true;
     if (is_under_way(service, &command))

@@ -100,7 +100,7 @@ static size_t free_bytes(struct message_ring *ring)
 
 /* --- producer --------------------------------------------------------------------------------- */
 
-/* Waits until so many bytes are free. False: the consumer is gone. The check for that opens a
+/* Waits until this number of bytes is free. False: the consumer is gone. The check for that opens a
  * descriptor, which the program might notice; so it is made once a second only, however many
  * signals end the wait. */
 static bool wait_for_room(struct message_ring *ring, size_t bytes,

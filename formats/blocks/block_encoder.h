@@ -18,7 +18,7 @@ struct block_encoder;
 struct block_encoder *block_encoder_new(struct bt_error *error);
 void block_encoder_free(struct block_encoder *encoder);
 
-/* Memory of an encoder of members of so many usual records, in bytes; rarely more. */
+/* Memory of an encoder for members with this number of usual records, in bytes; rarely more. */
 size_t block_encoder_memory(size_t records);
 
 /* Begins a member, without templates. */
@@ -62,7 +62,7 @@ int block_encoder_records(struct block_encoder *encoder, const struct record *re
                           uint8_t *out, size_t capacity, size_t *size, uint32_t *check,
                           struct bt_error *error);
 
-/* A member of the `count` records that a feed stands for, from begin to finish; `records` is the
+/* A member of the `count` records that a feed expands to, from begin to finish; `records` is the
  * buffer of its words and records. */
 int block_encoder_feed(struct block_encoder *encoder, const struct block_feed *feed,
                        const struct record *records, size_t count, uint8_t *out, size_t capacity,

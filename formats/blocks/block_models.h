@@ -18,7 +18,7 @@ void block_models_free(struct block_models *models);
 /* Their memory in bytes, without places. */
 size_t block_models_memory(void);
 
-/* The table bits that an encoder chooses for a member of so many records. */
+/* The table bits that an encoder chooses for a member with this number of records. */
 unsigned block_models_bits(size_t records);
 
 /* Empties the models before a member; bits within the limits above. */

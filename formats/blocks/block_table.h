@@ -13,7 +13,8 @@
 #define BLOCK_TABLE_MAX   (1u << 20)
 #define BLOCK_TABLE_CHUNK 4096u
 
-/* An address that changes: words[word], if it has one, + addend + the base of fs, if it says so. */
+/* An address that changes: addend, plus words[word] unless word is 0, plus the base of fs if
+ * through_fs. */
 struct table_address {
     uint32_t addend;
     uint16_t record; /* number in the block; ascending */
@@ -21,7 +22,7 @@ struct table_address {
     bool through_fs;
 };
 
-/* The records of a block, at most those of a template; `next` has the rest. */
+/* Records of a block, as many as a template can have; `next` has the others. */
 struct table_block {
     struct table_block *next;
     struct table_address *addresses;

@@ -126,6 +126,8 @@ int main(int count, char **arguments)
     for (int i = 1; i < count; i++)
         if (!set(options, arguments[i]))
             fail("unknown option");
+    if (options->seed == 0)
+        fail("seed=0: random numbers need another seed");
     if (options->commands)
         options->requests = 0;
     int vcd = options->vcd ? open(options->vcd, O_WRONLY | O_CREAT | O_TRUNC, 0666) : 0;

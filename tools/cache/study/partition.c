@@ -155,30 +155,75 @@ static void give_several(struct partition *partition, const struct record *recor
     }
 }
 
+/* Gives a record whose part is not that of its only line. */
+static void give_otherwise(struct partition *partition, const struct record *record)
+{
+    if (reference_kind_of(record->type) != REFERENCE_NONE)
+        give_several(partition, record);
+    else if (partition->first == 0)
+        give(&partition->parts[0], record);
+}
+
+/* Whether a record is a reference to one line, of a processor that all parts know. */
+static inline bool has_one_class(const struct partition *partition, const struct record *record,
+                                 unsigned shift)
+{
+    const uint32_t address = record->address;
+    const uint32_t last = address + reference_bytes(record) - 1;
+    return reference_kind_of(record->type) != REFERENCE_NONE && (address ^ last) >> shift == 0 &&
+           partition->met[record->processor];
+}
+
 /* Divides records for which there is room. */
 static void divide(struct partition *partition, const struct record *records, size_t count)
 {
     const unsigned all = partition->all;
+    const unsigned shift = partition->shift;
+    const uint32_t mask = partition->mask;
     const uint32_t low = all - 1; /* bits of a class that are the part, if that is a power of two */
     const bool simple = (all & low) == 0;
     for (size_t i = 0; i < count; i++) {
         const struct record *record = &records[i];
-        const uint32_t address = record->address;
-        const uint32_t last = address + reference_bytes(record) - 1;
-        if (reference_kind_of(record->type) == REFERENCE_NONE) {
-            if (partition->first == 0)
-                give(&partition->parts[0], record);
+        record_prefetch(record);
+        if (!has_one_class(partition, record, shift)) {
+            give_otherwise(partition, record);
             continue;
         }
-        if ((address ^ last) >> partition->shift || !partition->met[record->processor]) {
-            give_several(partition, record);
-            continue;
-        }
-        const uint32_t class_of = address >> partition->shift & partition->mask;
+        const uint32_t class_of = record->address >> shift & mask;
         const uint32_t part = (simple ? class_of & low : class_of % all) - partition->first;
         if (part < partition->count)
             give(&partition->parts[part], record);
     }
+}
+
+/* The same for two parts, which are all. Each record is written to both, and remains in one: its
+ * part is a matter of chance, and nothing waits for it. */
+static void divide_in_two(struct partition *partition, const struct record *records, size_t count)
+{
+    struct part *parts = partition->parts;
+    const unsigned shift = partition->shift;
+    const uint32_t bit = partition->mask & 1;
+    struct record *first = parts[0].block + parts[0].filled;
+    struct record *second = parts[1].block + parts[1].filled;
+    for (size_t i = 0; i < count; i++) {
+        const struct record *record = &records[i];
+        record_prefetch(record);
+        if (!has_one_class(partition, record, shift)) {
+            parts[0].filled = (size_t)(first - parts[0].block);
+            parts[1].filled = (size_t)(second - parts[1].block);
+            give_otherwise(partition, record);
+            first = parts[0].block + parts[0].filled;
+            second = parts[1].block + parts[1].filled;
+            continue;
+        }
+        const uint32_t part = record->address >> shift & bit;
+        *first = *record;
+        *second = *record;
+        first += part ^ 1;
+        second += part;
+    }
+    parts[0].filled = (size_t)(first - parts[0].block);
+    parts[1].filled = (size_t)(second - parts[1].block);
 }
 
 int partition_put(struct partition *partition, const struct record *records, size_t count,
@@ -188,7 +233,10 @@ int partition_put(struct partition *partition, const struct record *records, siz
         const size_t room = make_room(partition);
         const size_t now = count < room ? count : room;
         const size_t filled = partition->parts[0].filled;
-        divide(partition, records, now);
+        if (partition->all == 2 && partition->count == 2)
+            divide_in_two(partition, records, now);
+        else
+            divide(partition, records, now);
         partition->elsewhere += now - (partition->parts[0].filled - filled);
         records += now;
         count -= now;

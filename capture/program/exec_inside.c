@@ -602,9 +602,6 @@ static int load(struct exec_inside *inside, const struct exec_program *program,
     inside->process = process_new(program->path, program->arguments, &settings, error);
     if (!inside->process || inside->callbacks->check(inside->context, inside->process, error) < 0)
         return error->code;
-    const char *refusal = process_store_refusal(inside->process);
-    if (refusal && !orders->quiet)
-        exec_lanes_note(inside->lanes, "%s", refusal);
     return keep_descriptor(inside, error);
 }
 
@@ -674,6 +671,9 @@ _Noreturn void exec_inside_run(struct exec_inside *inside)
                                    .value = bt_exit_status(error.code),
                                    .is_child = end.is_child};
     }
+    const char *refusal = process_store_refusal(inside->process);
+    if (refusal && !inside->orders->quiet)
+        exec_lanes_note(inside->lanes, "%s", refusal);
     ended(inside);
     if (!end.is_child) {
         int status = inside->callbacks->finish(inside->context);

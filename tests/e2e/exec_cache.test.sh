@@ -163,6 +163,29 @@ XDG_CACHE_HOME=$PWD/shared run refused
 cmp replaced.output refused.output
 XDG_CACHE_HOME=$PWD/shared bustap exec -o said -- ./program >output 2>messages || true
 [ "$(grep -c 'others may write to' messages)" = 1 ] || { cat messages; exit 1; }
+# one note, with the reason, where none can be kept
+said() {
+    local note=$1 status=0
+    shift
+    bustap "$@" -- ./program >output 2>messages || status=$?
+    [ "$status" = 7 ] || { echo "status $status"; cat messages; exit 1; }
+    [ "$(grep -c "$note" messages)" = 1 ] || { cat messages; exit 1; }
+    rm -f nowhere*
+}
+for command in 'exec -o nowhere' 'profile -o nowhere' 'wet -o nowhere' 'depend -o nowhere'; do
+    # shellcheck disable=SC2086 # separate words
+    XDG_CACHE_HOME=/proc said 'no translations are kept .*/proc/bustap cannot be used: No such' $command
+done
+if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
+    mkdir full
+    export -f said
+    cat >inside <<'END'
+set -eu
+mount -t tmpfs -o size=8k none full || { echo "no file system can be mounted here"; exit 77; }
+XDG_CACHE_HOME=$PWD/full said 'no new translations are kept in .*/full/bustap: No space left' exec -o nowhere
+END
+    unshare -m bash inside || [ $? -eq 77 ]
+fi
 (
     unset XDG_CACHE_HOME HOME
     run homeless

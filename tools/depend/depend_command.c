@@ -224,6 +224,7 @@ _Noreturn static void go(struct call *call)
         end = (struct process_end){
             .ending = PROCESS_EXITED, .value = bt_exit_status(result), .is_child = false};
     }
+    own_stream_note(call->run.messages, process_store_refusal(call->run.process));
     describe_end(&end, ended, sizeof ended);
     result = end.is_child ? 0 : write_outputs(call, ended);
     if (result < 0 && end.ending == PROCESS_EXITED && end.value == 0)

@@ -210,8 +210,6 @@ int depend_run_begin(struct depend_run *run, const char *path, const char *const
                                              .context = run};
     run->process = process_new(path, arguments, &process, error);
     run->memory.process = run->process;
-    if (run->process)
-        own_stream_note(run->messages, process_store_refusal(run->process));
     return run->process ? 0 : error->code;
 }
 

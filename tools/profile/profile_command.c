@@ -270,7 +270,6 @@ static int begin(struct profile_run *run, struct bt_error *error)
     run->process = process_new(run->path, run->arguments, &settings, error);
     if (!run->process)
         return error->code;
-    own_stream_note(run->messages, process_store_refusal(run->process));
     result = process_hide(run->process, fileno(run->outputs.report), error);
     if (result == 0 && run->messages)
         result = process_hide(run->process, fileno(run->messages), error);
@@ -294,6 +293,7 @@ _Noreturn static void go(struct profile_run *run)
         end = (struct process_end){
             .ending = PROCESS_EXITED, .value = bt_exit_status(result), .is_child = false};
     }
+    own_stream_note(run->messages, process_store_refusal(run->process));
     describe_end(&end, ended, sizeof ended);
     result = end.is_child ? 0 : write_report(run, ended);
     if (result < 0 && end.ending == PROCESS_EXITED && end.value == 0)

@@ -159,6 +159,7 @@ _Noreturn static void go(struct call *call)
         end = (struct process_end){
             .ending = PROCESS_EXITED, .value = bt_exit_status(result), .is_child = false};
     }
+    own_stream_note(call->run.messages, process_store_refusal(call->run.process));
     say_result(call);
     const struct bt_error *stopped = recorder_error(call->run.recorder);
     if (stopped && end.ending != PROCESS_KILLED && end.value == 0)

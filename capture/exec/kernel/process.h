@@ -189,8 +189,9 @@ void process_set_region(struct process *process, uint64_t from, uint64_t until);
  */
 int process_watch(struct process *process, uint64_t address);
 
-/* Why translations on disk are not used although process_settings.stores wants them, a sentence for
- * the user; NULL: they are, or there is nothing to say. */
+/* After the run: why translations on disk were not used or not kept although
+ * process_settings.stores wants them, a sentence for the user; NULL: they were, or there is nothing
+ * to say. */
 const char *process_store_refusal(const struct process *process);
 
 /* Reads the program's memory in a callback, also at invalid addresses. 0, or -EFAULT. */

@@ -177,7 +177,7 @@ void process_store_open(struct process *process)
 
 const char *process_store_refusal(const struct process *process)
 {
-    return process->store_refusal[0] ? process->store_refusal : NULL;
+    return process->store_refusal[0] && !process->is_child ? process->store_refusal : NULL;
 }
 
 void process_store_changed(struct process *process, uint64_t start, uint64_t end)
@@ -192,8 +192,9 @@ void process_store_changed(struct process *process, uint64_t start, uint64_t end
 
 void process_store_save(struct process *process)
 {
-    if (process->store && !process->is_child)
-        store_file_save(process->store->file);
+    struct bt_error refusal = {.code = 0};
+    if (process->store && !process->is_child && store_file_save(process->store->file, &refusal) < 0)
+        snprintf(process->store_refusal, sizeof process->store_refusal, "%s", refusal.message);
 }
 
 void process_store_free(struct process *process)

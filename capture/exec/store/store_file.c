@@ -49,7 +49,6 @@ static bool find_folder(char *path, const char *folder)
         return false;
     mkdir(path, S_IRWXU);
     memcpy(path + length, "/bustap", sizeof "/bustap");
-    mkdir(path, S_IRWXU);
     return true;
 }
 
@@ -58,16 +57,24 @@ static bool is_private(const struct stat *status)
     return status->st_uid == geteuid() && (status->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-/* A descriptor of the folder, or -1, with the reason if it is there but not private. */
+/* A descriptor of the folder, which is made if it is missing; or -1, with the reason. */
 static int open_folder(const char *path, struct bt_error *refusal)
 {
     struct stat status;
+    int refused = mkdir(path, S_IRWXU) < 0 && errno != EEXIST ? errno : 0;
     int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (folder < 0) {
-        if (errno == ELOOP || errno == ENOTDIR)
+        const bool other = errno == ELOOP || errno == ENOTDIR;
+        errno = refused ? refused : errno;
+        if (other)
             bt_fail(refusal, BT_USAGE,
                     "no translations are kept: %s is not a folder; remove it, or use --no-cache",
                     path);
+        else
+            bt_fail_errno(refusal,
+                          "no translations are kept (--no-cache needs no place for them): the "
+                          "folder %s cannot be used",
+                          path);
         return -1;
     }
     if (fstat(folder, &status) == 0 && is_private(&status))
@@ -220,7 +227,8 @@ static void prune(int descriptor, const char *kept)
     closedir(folder);
 }
 
-static bool write_file(const struct store_file *file, int folder)
+/* Returns an errno. */
+static int write_file(const struct store_file *file, int folder)
 {
     char name[NAME_BYTES];
     struct timespec now;
@@ -229,25 +237,34 @@ static bool write_file(const struct store_file *file, int folder)
     int descriptor = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                             S_IRUSR | S_IWUSR);
     if (descriptor < 0)
-        return false;
+        return errno;
+    errno = 0;
     bool done = fchmod(descriptor, S_IRUSR | S_IWUSR) == 0 &&
                 block_store_write(file->blocks, descriptor, NULL) == 0;
-    done = close(descriptor) == 0 && done && renameat(folder, name, folder, file->name) == 0;
-    if (!done)
+    int failure = done ? 0 : errno;
+    if (close(descriptor) != 0 && done)
+        failure = errno;
+    if (failure == 0 && renameat(folder, name, folder, file->name) != 0)
+        failure = errno;
+    if (failure != 0)
         unlinkat(folder, name, 0);
-    return done;
+    return failure;
 }
 
-void store_file_save(struct store_file *file)
+int store_file_save(struct store_file *file, struct bt_error *error)
 {
     struct rlimit limit;
     if (!file || !block_store_has_grown(file->blocks) || geteuid() != file->user ||
         getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY)
-        return;
-    int folder = open_folder(file->folder, NULL);
+        return 0;
+    int folder = open_folder(file->folder, error);
     if (folder < 0)
-        return;
-    if (write_file(file, folder))
+        return BT_USAGE;
+    int failure = write_file(file, folder);
+    if (failure == 0)
         prune(folder, file->name);
     close(folder);
+    errno = failure;
+    return failure == 0 ? 0
+                        : bt_fail_errno(error, "no new translations are kept in %s", file->folder);
 }

@@ -180,8 +180,6 @@ int record_run_begin(struct record_run *run, const char *path, const char *const
                                              .operations = &operations,
                                              .context = run};
     run->process = process_new(path, arguments, &process, error);
-    if (run->process)
-        own_stream_note(run->messages, process_store_refusal(run->process));
     return run->process ? 0 : error->code;
 }
 

@@ -50,7 +50,7 @@ static bool use(const char *folder, const char *owner, uint64_t key)
     const bool found = has(file, key);
     if (!found)
         block_store_add(store_file_blocks(file), key, &part, 1);
-    store_file_save(file);
+    CU_ASSERT_EQUAL(store_file_save(file, NULL), 0);
     store_file_free(file);
     return found;
 }
@@ -106,6 +106,35 @@ static void test_refused(void)
     mkdir(in("linked"), 0700);
     CU_ASSERT(symlink(in("open/bustap"), in("linked/bustap")) == 0);
     expect_refusal(in("linked"), "is not a folder");
+    expect_refusal(in("no/such/place"), "/no/such/place/bustap cannot be used: No such file");
+    end();
+}
+
+/* The reason why translations that were made are not kept. */
+static void test_not_saved(void)
+{
+    static const struct block_store_part part = {"translation", 11};
+    struct bt_error error = {.code = 0};
+    char name[512];
+    begin();
+    struct store_file *file = store_file_open(in("cache"), "a", NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    block_store_add(store_file_blocks(file), 1, &part, 1);
+    rename(in("cache"), in("moved"));
+    CU_ASSERT(store_file_save(file, &error) < 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "/cache/bustap cannot be used: No such file"));
+    rename(in("moved"), in("cache"));
+    chmod(in("cache/bustap"), 0500);
+    if (geteuid() != 0) {
+        CU_ASSERT(store_file_save(file, &error) < 0);
+        CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "no new translations are kept in "));
+        CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "/cache/bustap: Permission denied"));
+    }
+    chmod(in("cache/bustap"), 0700);
+    CU_ASSERT_EQUAL(files(name), 0);
+    CU_ASSERT_EQUAL(store_file_save(file, &error), 0);
+    CU_ASSERT_EQUAL(files(name), 1);
+    store_file_free(file);
     end();
 }
 
@@ -214,6 +243,7 @@ static void test_pruned_exactly(void)
 static const struct test_case cases[] = {
     {"translations are kept for an owner", test_kept},
     {"folders of others are refused", test_refused},
+    {"translations that cannot be kept", test_not_saved},
     {"unusable files are replaced", test_replaced},
     {"a file is cut off while it is used", test_cut_off},
     {"nothing is written under a limit of file sizes", test_file_size_limit},

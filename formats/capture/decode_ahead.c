@@ -175,7 +175,8 @@ static bool has_room(const struct decode_ahead *ahead, size_t count)
     return ahead->used < ahead->job_count && ahead->records + count <= (ahead->threads + 1) * fair;
 }
 
-/* Makes room in a job for a member, compressed and not. */
+/* Makes room in a job for a member, compressed and not; as much as readers' batches have, for which
+ * the buffer may be exchanged. */
 static bool make_room(struct job *job, const struct capture_member *member)
 {
     uint8_t *bytes = grow_array(job->bytes, &job->bytes_capacity, member->member_bytes, 1);
@@ -183,8 +184,10 @@ static bool make_room(struct job *job, const struct capture_member *member)
         job->bytes = bytes;
     if (job->by_blocks)
         return bytes != NULL;
+    const size_t room =
+        member->batch.count > CAPTURE_BLOCK_RECORDS ? member->batch.count : CAPTURE_BLOCK_RECORDS;
     struct record *records =
-        grow_array(job->records, &job->records_capacity, member->batch.count, sizeof *job->records);
+        grow_array(job->records, &job->records_capacity, room, sizeof *job->records);
     if (records)
         job->records = records;
     return bytes && records;
@@ -248,19 +251,26 @@ void decode_ahead_by_blocks(struct decode_ahead *ahead, bool by_blocks)
 }
 
 /* Moves what a job has made to the reader. The reader alone uses a finished job. */
-static void move(struct job *job, struct record *records, struct block_executions *executions)
+static void move(struct job *job, struct batch *batch, struct block_executions *executions)
 {
     if (executions) {
         const struct block_executions other = *executions;
         *executions = job->executions;
         job->executions = other;
+    } else if (batch->exchangeable && job->records_capacity >= batch->exchangeable) {
+        struct record *const records = batch->records;
+        const size_t capacity = batch->exchangeable;
+        batch->records = job->records;
+        batch->exchangeable = job->records_capacity;
+        job->records = records;
+        job->records_capacity = capacity;
     } else {
-        memcpy(records, job->records, job->member.batch.count * sizeof *records);
+        memcpy(batch->records, job->records, job->member.batch.count * sizeof *batch->records);
     }
 }
 
 bool decode_ahead_take(struct decode_ahead *ahead, uint64_t offset, struct record_decoder *decoder,
-                       struct record *records, struct block_executions *executions)
+                       struct batch *batch, struct block_executions *executions)
 {
     pthread_mutex_lock(&ahead->mutex);
     while (ahead->used > 0 && ahead->order[0]->offset < offset)
@@ -281,7 +291,7 @@ bool decode_ahead_take(struct decode_ahead *ahead, uint64_t offset, struct recor
     drop_first(ahead);
     pthread_mutex_unlock(&ahead->mutex);
     if (done)
-        move(job, records, executions);
+        move(job, batch, executions);
     return done;
 }
 

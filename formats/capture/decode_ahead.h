@@ -27,13 +27,14 @@ void decode_ahead_offer(struct decode_ahead *ahead, struct trace_input *input, s
 void decode_ahead_by_blocks(struct decode_ahead *ahead, bool by_blocks);
 
 /*
- * Takes the member at offset, which has been checked as by capture_get_records: copies its records
- * to records, or moves its executions if executions is not NULL. Members before it are forgotten.
+ * Takes the member at offset, which has been checked as by capture_get_records: puts its
+ * records into the batch, whose buffer may be exchanged if it is exchangeable, and changes nothing
+ * else of it; or moves its executions if executions is not NULL. Members before it are forgotten.
  * While a thread is busy with the member, decompresses others with decoder. False: the member was
  * not offered, is not begun, is damaged, or is in the other form.
  */
 bool decode_ahead_take(struct decode_ahead *ahead, uint64_t offset, struct record_decoder *decoder,
-                       struct record *records, struct block_executions *executions);
+                       struct batch *batch, struct block_executions *executions);
 
 /* Forgets all members, because the reader continues elsewhere. */
 void decode_ahead_forget(struct decode_ahead *ahead);

@@ -231,7 +231,7 @@ static int hold(struct trace_members *members, const struct batch *description,
                 struct bt_error *error)
 {
     struct record *records = members->held.records;
-    size_t capacity = members->held.capacity;
+    size_t capacity = members->held.exchangeable;
     if (capacity < description->count) {
         records = realloc(records, description->count * sizeof *records);
         if (!records)
@@ -241,7 +241,7 @@ static int hold(struct trace_members *members, const struct batch *description,
     }
     members->held = *description;
     members->held.records = records;
-    members->held.capacity = capacity;
+    members->held.capacity = members->held.exchangeable = capacity;
     return 0;
 }
 
@@ -285,8 +285,9 @@ static bool within_budget(const struct trace_members *members)
 }
 
 /*
- * Checks the whole member at the current offset and decompresses its records, as
- * capture_get_records, or its executions, if they are not NULL. *skip: bytes that are not searched
+ * Checks the whole member at the current offset and decompresses its records into the batch, as
+ * capture_get_records, or its executions, if they are not NULL. Nothing else of the batch changes
+ * but its buffer, if that is exchangeable. *skip: bytes that are not searched
  * for other members if this one is corrupt.
  *
  * Headers may claim each other's bytes, 16 MiB each; the member's CRC decides which claim is right.
@@ -295,7 +296,7 @@ static bool within_budget(const struct trace_members *members)
  * bounds their cost.
  */
 static int get_records(struct trace_members *members, const struct capture_member *member,
-                       struct record *records, struct block_executions *executions, size_t *skip,
+                       struct batch *batch, struct block_executions *executions, size_t *skip,
                        struct bt_error *error)
 {
     struct crc_trail *trail = &members->trail;
@@ -308,7 +309,7 @@ static int get_records(struct trace_members *members, const struct capture_membe
     const uint32_t wanted = capture_member_crc(member, bytes, &stream, &size);
     *skip = 1;
     if (members->ahead && decode_ahead_take(members->ahead, trace_input_offset(members->input),
-                                            members->decoder, records, executions)) {
+                                            members->decoder, batch, executions)) {
         members->examined += cost(member);
         return 0;
     }
@@ -319,7 +320,7 @@ static int get_records(struct trace_members *members, const struct capture_membe
         members->examined += cost(member);
         result = executions
                      ? capture_get_executions(members->decoder, member, bytes, executions, error)
-                     : capture_get_records(members->decoder, member, bytes, records, error);
+                     : capture_get_records(members->decoder, member, bytes, batch->records, error);
     }
     if (result < 0 && right && crc_trail_range(trail, offset, stream, size, &crc) &&
         crc == wanted) {
@@ -357,8 +358,8 @@ static int take_records(struct trace_members *members, const struct capture_memb
     if (result < 0)
         return result;
     size_t skip;
-    result = get_records(members, member, direct ? batch->records : members->held.records,
-                         executions, &skip, error);
+    result =
+        get_records(members, member, direct ? batch : &members->held, executions, &skip, error);
     if (result < 0) {
         members->held.count = members->position = 0;
         if (result == BT_MEMORY)
@@ -386,10 +387,11 @@ static int take_records(struct trace_members *members, const struct capture_memb
         return hand_out(members, batch);
     }
     struct record *records = batch->records;
-    size_t capacity = batch->capacity;
+    size_t capacity = batch->capacity, exchangeable = batch->exchangeable;
     *batch = *description;
     batch->records = records;
     batch->capacity = capacity;
+    batch->exchangeable = exchangeable;
     members->ordinal += description->count;
     return 1;
 }
@@ -442,7 +444,8 @@ static int step_description(struct trace_members *members, const struct capture_
     int result = fill(members, member, ahead, error);
     if (result < 0)
         return result;
-    result = get_records(members, member, NULL, NULL, &skip, error);
+    struct batch none = {.records = NULL};
+    result = get_records(members, member, &none, NULL, &skip, error);
     if (result < 0)
         return skip_damage(members, "a block without records is damaged", skip, error);
     take_description(members, member);

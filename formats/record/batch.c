@@ -110,10 +110,11 @@ void batch_shorten(struct batch *batch, size_t count)
 void batch_clear(struct batch *batch)
 {
     struct record *records = batch->records;
-    size_t capacity = batch->capacity;
+    size_t capacity = batch->capacity, exchangeable = batch->exchangeable;
     struct block_feed *feed = batch->feed;
     memset(batch, 0, sizeof *batch);
     batch->records = records;
     batch->capacity = capacity;
+    batch->exchangeable = exchangeable;
     batch->feed = feed;
 }

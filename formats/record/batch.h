@@ -42,14 +42,16 @@ struct block_feed;
  * loss, a gap, or a saturated time starts a new batch.
  */
 struct NAMED_FIELDS batch {
-    struct record *records; /* owned by the batch's creator; sources fill it and never replace it */
+    struct record *records; /* owned by the batch's creator; sources fill it */
     size_t count;           /* number of records; 0 in a batch with only a loss or gap */
     size_t capacity;        /* room, in records */
-    uint64_t first_index;   /* number of requests accepted before records[0], including lost ones */
-    uint64_t first_tick;    /* board tick of records[0]; with count 0 the last known tick */
-    uint64_t last_tick;     /* board tick of the last record */
-    struct loss lost;       /* just before records[0] */
-    struct gap gap;         /* just before records[0]; requests lost in it are in `lost` */
+    size_t exchangeable; /* not 0: `records` is from malloc, with room for so many, and a source may
+                            exchange it for another such buffer, of that room or more */
+    uint64_t first_index; /* number of requests accepted before records[0], including lost ones */
+    uint64_t first_tick;  /* board tick of records[0]; with count 0 the last known tick */
+    uint64_t last_tick;   /* board tick of the last record */
+    struct loss lost;     /* just before records[0] */
+    struct gap gap;       /* just before records[0]; requests lost in it are in `lost` */
     uint32_t parts; /* number of records after the first with the mark ATTRIBUTE_PART; 0 in batches
                        of trace_reader.h, which end before such a record */
     bool events;    /* the attributes of the records, the first included, may have events;

@@ -407,6 +407,7 @@ static int make_slots(struct record_input *input, struct bt_error *error)
         input->slots[i].batch.records = malloc(CAPTURE_BLOCK_RECORDS * sizeof(struct record));
         if (!input->slots[i].batch.records)
             return bt_fail(error, BT_MEMORY, "no memory for %u records", CAPTURE_BLOCK_RECORDS);
+        input->slots[i].batch.exchangeable = CAPTURE_BLOCK_RECORDS;
     }
     return 0;
 }

@@ -24,10 +24,21 @@ struct result {
     uint64_t position, offset;
 };
 
-static struct result next(struct trace_reader *reader, struct record *room, size_t capacity)
+/* A buffer for records; exchangeable as in struct batch. */
+struct room {
+    struct record *records;
+    size_t exchangeable;
+};
+
+static struct result next(struct trace_reader *reader, struct room *room, size_t capacity)
 {
-    struct result result = {.batch = {.records = room, .capacity = capacity}};
+    struct result result = {.batch = {.records = room->records,
+                                      .capacity = capacity,
+                                      .exchangeable = room->exchangeable}};
     result.code = source_next(trace_reader_source(reader), &result.batch, -1, &result.error);
+    CU_ASSERT(room->exchangeable > 0 || result.batch.records == room->records);
+    CU_ASSERT(result.batch.exchangeable >= room->exchangeable);
+    *room = (struct room){result.batch.records, result.batch.exchangeable};
     result.position = trace_reader_position(reader);
     result.offset = trace_reader_offset(reader);
     return result;
@@ -81,9 +92,10 @@ static struct members make_file(uint64_t *random)
 /* Reads both to the end; seeks: with a seek now and then. Returns whether every call gave the same.
  */
 static bool read_both(struct trace_reader *alone, struct trace_reader *ahead, bool seeks,
-                      uint64_t *random)
+                      struct room *room, uint64_t *random)
 {
-    static struct record rooms[2][CAPACITY];
+    static struct record records[CAPACITY];
+    struct room fixed = {.records = records};
     for (unsigned call = 0;; call++) {
         if (seeks && call < 100 && random_one_in(random, 8)) {
             const uint64_t record = random_below(random, 2 * RECORDS_MAX);
@@ -92,8 +104,8 @@ static bool read_both(struct trace_reader *alone, struct trace_reader *ahead, bo
         }
         const size_t capacity =
             random_one_in(random, 4) ? 1 + (size_t)random_below(random, CAPACITY) : CAPACITY;
-        const struct result a = next(alone, rooms[0], capacity);
-        const struct result b = next(ahead, rooms[1], capacity);
+        const struct result a = next(alone, &fixed, capacity);
+        const struct result b = next(ahead, room, capacity);
         if (!same(&a, &b))
             return false;
         if (a.code == 0)
@@ -114,7 +126,9 @@ static void test_same_as_alone(void)
         CU_ASSERT_EQUAL_FATAL(trace_reader_open(&alone, test_path_name(path), 0, NULL), 0);
         CU_ASSERT_EQUAL_FATAL(trace_reader_open(&ahead, test_path_name(other), 0, NULL), 0);
         trace_reader_decode_ahead(ahead, 1 + i % 4);
-        CU_ASSERT_TRUE(read_both(alone, ahead, !pipe && i % 3 == 0, &random));
+        struct room room = {malloc(CAPACITY * sizeof(struct record)), i % 2 * CAPACITY};
+        CU_ASSERT_TRUE(read_both(alone, ahead, !pipe && i % 3 == 0, &room, &random));
+        free(room.records);
         source_close(trace_reader_source(alone));
         source_close(trace_reader_source(ahead));
         test_path_free(path);
@@ -129,7 +143,8 @@ static void test_large_members(void)
     enum { COUNT = 1300000, BLOCK = 400000 };
     uint64_t random = random_seed(33);
     struct record *records = malloc(COUNT * sizeof *records);
-    static struct record room[CAPACITY];
+    static struct record some[CAPACITY];
+    struct room room = {.records = some};
     CU_ASSERT_PTR_NOT_NULL_FATAL(records);
     records_fill_like_a_bus(records, COUNT, &random);
     for (unsigned pipe = 0; pipe < 2; pipe++) {
@@ -141,8 +156,8 @@ static void test_large_members(void)
         CU_ASSERT_EQUAL_FATAL(trace_reader_open(&reader, test_path_name(path), 0, NULL), 0);
         trace_reader_decode_ahead(reader, 2);
         size_t done = 0;
-        for (struct result part; (part = next(reader, room, CAPACITY)).code == 1;) {
-            CU_ASSERT_EQUAL(memcmp(room, records + done, part.batch.count * sizeof *room), 0);
+        for (struct result part; (part = next(reader, &room, CAPACITY)).code == 1;) {
+            CU_ASSERT_EQUAL(memcmp(some, records + done, part.batch.count * sizeof *some), 0);
             done += part.batch.count;
         }
         CU_ASSERT_EQUAL(done, COUNT);
@@ -192,7 +207,8 @@ struct delivery {
 static struct delivery read_delivery(const struct members *file, uint64_t first, unsigned threads,
                                      bool by_blocks)
 {
-    static struct record room[CAPACITY];
+    static struct record some[CAPACITY];
+    struct room room = {.records = some};
     struct block_executions executions[2] = {{.step_count = 0}, {.step_count = 0}};
     struct delivery delivery = {.records = malloc(12 * 30000 * sizeof(struct record))};
     struct test_path *path = test_path_file(file->bytes, file->size);
@@ -204,7 +220,7 @@ static struct delivery read_delivery(const struct members *file, uint64_t first,
     for (unsigned call = 0;; call++) {
         struct block_executions *here = by_blocks && call % 5 != 4 ? &executions[call % 2] : NULL;
         trace_reader_by_blocks(reader, here);
-        const struct result part = next(reader, room, CAPACITY);
+        const struct result part = next(reader, &room, CAPACITY);
         if (part.code == 0)
             break;
         delivery.messages += part.code < 0;
@@ -218,7 +234,7 @@ static struct delivery read_delivery(const struct members *file, uint64_t first,
                 to += count;
             }
         else
-            memcpy(to, room, part.batch.count * sizeof *to);
+            memcpy(to, some, part.batch.count * sizeof *to);
         delivery.count += part.batch.count;
         delivery.index = part.batch.first_index + part.batch.count;
         delivery.tick = part.batch.last_tick;
@@ -254,7 +270,8 @@ static void test_by_blocks(void)
 static void test_closed_early(void)
 {
     uint64_t random = random_seed(32);
-    static struct record room[CAPACITY];
+    static struct record some[CAPACITY];
+    struct room room = {.records = some};
     for (unsigned i = 0; i < FILES; i++) {
         struct members file = make_file(&random);
         struct test_path *path = test_path_file(file.bytes, file.size);
@@ -262,7 +279,7 @@ static void test_closed_early(void)
         CU_ASSERT_EQUAL_FATAL(trace_reader_open(&reader, test_path_name(path), 0, NULL), 0);
         trace_reader_decode_ahead(reader, 3);
         for (uint64_t calls = random_below(&random, 9); calls > 0; calls--)
-            next(reader, room, CAPACITY);
+            next(reader, &room, CAPACITY);
         source_close(trace_reader_source(reader));
         test_path_free(path);
         free(file.bytes);

@@ -57,7 +57,7 @@ size_t block_models_memory(void)
 unsigned block_models_bits(size_t records)
 {
     unsigned bits = BLOCK_TABLE_BITS_MIN;
-    while (bits < BLOCK_TABLE_BITS_MAX && records >> (bits + 4))
+    while (bits < BLOCK_TABLE_BITS_MAX && records >> (bits + 5))
         bits++;
     return bits;
 }

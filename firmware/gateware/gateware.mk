@@ -54,6 +54,22 @@ $(GATEWARE_BUILD)/icetime.txt: $(GATEWARE_BUILD)/bustap-hx8k.asc
 $(GATEWARE_BUILD)/bustap-hx8k.bin: $(GATEWARE_BUILD)/bustap-hx8k.asc
 	@icepack $< $@
 
+# For an ECP5, the board between the registers of its pins is synthesised and counted only.
+.PHONY: gateware-ecp5 gateware-ecp5-run
+gateware-ecp5:
+	@.ci/packages gateware
+	@$(MAKE) --no-print-directory gateware-ecp5-run
+
+gateware-ecp5-run: $(GATEWARE_BUILD)/ecp5.txt
+	@$(GATEWARE)/count_ecp5 $<
+
+$(GATEWARE_BUILD)/ecp5.txt: $(filter-out %/$(GATEWARE_TOP).v $(GATEWARE_SOURCES)/pin_%,$(GATEWARE_RTL))
+	@mkdir -p $(@D)
+	@echo '  YOSYS  bustap_board (ECP5)'
+	@yosys -q -l $(@D)/ecp5.log -p 'read_verilog -I$(GATEWARE_SOURCES) $(filter %.v,$^)' \
+	    -p 'synth_ecp5 -abc9 -top bustap_board; tee -o $@ stat' >/dev/null 2>&1 || \
+	    { tail -n 20 $(@D)/ecp5.log; rm -f $@; exit 1; }
+
 .PHONY: gateware-sim gateware-sim-run
 gateware-sim:
 	@.ci/packages gateware

@@ -94,3 +94,10 @@ fails 'the clock two.* has no limit' "$checks/check_timing" report.json icetime.
 fails 'the clock core is not in the report' "$checks/check_timing" report.json icetime.txt one=66 two=66 core=66
 jq '.utilization.ICESTORM_LC.used = (.utilization.ICESTORM_LC.available * 0.91 | ceil)' report.json >full.json
 fails 'logic cells are more than 90%' "$checks/check_timing" full.json icetime.txt one=66 two=66
+
+printf '   %s   %s\n' LUT4 9000 CCU2C 1000 TRELLIS_FF 3000 DP16KD 20 >stat.txt
+"$checks/count_ecp5" stat.txt >table
+grep -q '^| LUT4 | 11000 | 12288 | 90% |$' table
+sed -i 's/1000$/1100/; /DP16KD/d' stat.txt
+fails '11200 LUT4 are more than 90%' "$checks/count_ecp5" stat.txt
+fails 'no RAM blocks' "$checks/count_ecp5" stat.txt

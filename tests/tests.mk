@@ -35,7 +35,9 @@ $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/bench_%.o $(PARTS) $(BUILD)/libtool
 
 # --- the USB laboratory (tests/lab/README.md) ---
 # The simulated gateware is one for all variants.
-HAVE_VERILATOR  := $(if $(SANITIZE)$(FUZZING),,$(shell command -v verilator))
+CAN_VERILATE    := $(if $(SANITIZE),,$(shell command -v verilator))
+HAVE_VERILATOR  := $(if $(FUZZING),,$(CAN_VERILATE))
+FUZZERS         := $(if $(CAN_VERILATE),$(FUZZERS),$(filter-out gateware_%,$(FUZZERS)))
 LAB_MODEL_PARTS := fault ftdi_chip lab_board lab_bus lab_control model usb_redir lab_gateware$(if $(HAVE_VERILATOR),,_none)
 LAB_PROGRAMS    := $(patsubst %,$(BUILD)/tests/lab/%,model lab_check lab_read lab_yardstick)
 LAB_ARGUMENTS   ?=
@@ -125,7 +127,8 @@ fuzz:
 	@$(MAKE) --no-print-directory CC=clang FUZZING=1 BUILD=build/fuzz fuzz-run
 
 ifdef FUZZING
-BASE_CFLAGS += -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
+FUZZING_FLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
+BASE_CFLAGS += $(FUZZING_FLAGS)
 LDFLAGS     += -fsanitize=address,undefined
 $(BUILD)/tests/fuzz/libfuzzer_%: $(BUILD)/tests/fuzz/fuzz_%.o $(PARTS) $(BUILD)/libhost.a $(BUILD)/libtools.a $(LAYERS)
 	$(call quiet,LINK,$@)$(link) -fsanitize=fuzzer

@@ -2,7 +2,7 @@
 # the tests compare with the C code.
 
 GATEWARE       := firmware/gateware
-GATEWARE_BUILD ?= build/gateware
+GATEWARE_BUILD ?= $(if $(FUZZING),$(BUILD),build)/gateware
 # tests/firmware/gateware/plant_faults and .../coverage set the next four.
 GATEWARE_SOURCES ?= $(GATEWARE)/rtl
 VERILATOR_FLAGS  ?= -O3 -Wall -Wno-UNUSED -Wno-UNUSEDPARAM -CFLAGS -O2
@@ -106,6 +106,15 @@ $(GATEWARE_BUILD)/cosimulate: $(patsubst %.c,$(GATEWARE_BUILD)/%.o,$(wildcard te
 	@echo '  LINK   $@'
 	@g++ $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lpthread
 
+# The fuzzer of its commands (the simulation itself is not instrumented), and the replay of its corpus.
+GATEWARE_FUZZED := $(patsubst %,$(GATEWARE_BUILD)/tests/firmware/gateware/%.o,cosimulation cosimulation_follow cosimulation_frames cosimulation_twin) $(GATEWARE_TESTS) \
+                   $(VERILATED)/runtime.o $(VERILATED)/V$(GATEWARE_TOP)__ALL.a
+$(GATEWARE_SIM:%.c=$(GATEWARE_BUILD)/%.o): private FUZZING_FLAGS :=
+$(BUILD)/tests/fuzz/replay_gateware_%: $(BUILD)/tests/fuzz/fuzz_gateware_%.o $(BUILD)/tests/fuzz/replay.o $(GATEWARE_FUZZED)
+	$(call quiet,LINK,$@)$(link) -lstdc++ -lpthread
+$(BUILD)/tests/fuzz/libfuzzer_gateware_%: $(BUILD)/tests/fuzz/fuzz_gateware_%.o $(GATEWARE_FUZZED)
+	$(call quiet,LINK,$@)$(link) -fsanitize=fuzzer -lstdc++ -lpthread
+
 # The simulated board as a program. It has no C code of the board in it, but its virtual bus.
 $(GATEWARE_BUILD)/bustap-gateware: $(patsubst %,$(GATEWARE_BUILD)/$(GATEWARE)/sim/%.o,bustap_gateware gateware_options \
     gateware_board ft245_chip p6_pins) $(VERILATED)/runtime.o $(VERILATED)/V$(GATEWARE_TOP)__ALL.a \
@@ -119,6 +128,6 @@ $(BUILD)/tests/lab/model: $(if $(HAVE_VERILATOR),$(VERILATED)/runtime.o $(VERILA
 $(GATEWARE_BUILD)/%.o: %.c $(GATEWARE)/gateware.mk
 	@mkdir -p $(@D)
 	@echo '  CC     $< (gateware)'
-	@$(CC) $(GATEWARE_FLAGS) -MMD -MP -c -o $@ $<
+	@$(CC) $(GATEWARE_FLAGS) $(FUZZING_FLAGS) -MMD -MP -c -o $@ $<
 
 -include $(shell [ -d $(GATEWARE_BUILD) ] && find $(GATEWARE_BUILD) -name '*.d' 2>/dev/null)

@@ -157,11 +157,7 @@ int main(int count, char **arguments)
     else
         run_gateware(&test);
 
-    struct wire_identity identity;
-    struct wire_frame first = frame_at(&test.gateware, 0);
-    if (wire_identity_get(&identity, first.payload + WIRE_REPLY_HEADER,
-                          first.payload_bytes - WIRE_REPLY_HEADER) < 0)
-        fail("no identity");
+    const struct wire_identity identity = first_identity(&test);
     for (uint64_t i = 0; i < options->requests; i++)
         p6_pins_offset(&test.phases[i]);
     set_ticks(&test);
@@ -169,7 +165,8 @@ int main(int count, char **arguments)
         check_losses(&test);
     } else {
         run_twin(&test, &identity);
-        compare(&test);
+        size_t frames = compare(&test);
+        printf("%zu frames, %zu bytes, equal\n", frames, test.gateware.size);
     }
     if (gateware_board_free(test.board) != 0)
         fail("cannot write the file of signals");

@@ -14,6 +14,8 @@ _Noreturn void fail(const char *what)
 
 void append(struct bytes *bytes, const uint8_t *data, size_t size)
 {
+    if (size == 0)
+        return;
     if (bytes->size + size > bytes->capacity) {
         bytes->capacity = 2 * (bytes->size + size);
         bytes->data = realloc(bytes->data, bytes->capacity);

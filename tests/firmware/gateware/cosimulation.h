@@ -59,7 +59,11 @@ void give_random_commands(struct test *test);
 
 /* --- the C code --- */
 
+/* Runs it with the phases and the commands so far, each part when the one before is done. */
 void run_twin(struct test *test, const struct wire_identity *identity);
+/* Runs it in the order of the gateware's frames: it gets a command when the gateware has replied to
+ * it, and time for what else the gateware has sent. */
+void follow_gateware(struct test *test, const struct wire_identity *identity);
 
 /* --- frames --- */
 
@@ -69,8 +73,10 @@ size_t frame_size(const struct wire_frame *frame);
 bool is_records(const struct wire_frame *frame);
 /* Makes the phases' ticks those of the session. */
 void set_ticks(struct test *test);
-/* Fails if the frames differ in anything but when they were sent. */
-void compare(struct test *test);
+/* The identity in the reply to IDENTIFY, the first frame. */
+struct wire_identity first_identity(const struct test *test);
+/* Fails if the frames differ in anything but when they were sent. Returns how many there are. */
+size_t compare(struct test *test);
 /* Fails unless each record is the request that its index says, and the losses are all others. */
 void check_losses(const struct test *test);
 

@@ -1,17 +1,6 @@
-#include "tests/firmware/gateware/cosimulation.h"
-
-#include "firmware/board_state.h"
+#include "tests/firmware/gateware/cosimulation_twin.h"
 
 #include <string.h>
-
-/* The board's C code, with a link and a bus that never wait. */
-struct twin {
-    struct test *test;
-    struct board board;
-    struct board_frame frames[FRAMES];
-    size_t next_phase, received, limit;
-    uint64_t now;
-};
 
 static size_t twin_take(void *context, struct bus_phase *phases, size_t capacity)
 {
@@ -33,8 +22,7 @@ static uint64_t twin_now(void *context)
 
 static uint64_t twin_microseconds(void *context)
 {
-    (void)context;
-    return 0;
+    return ((struct twin *)context)->microseconds;
 }
 
 static bool twin_ended(void *context)
@@ -72,6 +60,20 @@ static size_t twin_receive(void *context, uint8_t *bytes, size_t capacity)
     return size;
 }
 
+void twin_init(struct twin *twin, struct test *test, const struct wire_identity *identity)
+{
+    *twin = (struct twin){.test = test};
+    const struct bus_front bus = {.take = twin_take,
+                                  .now = twin_now,
+                                  .microseconds = twin_microseconds,
+                                  .ended = twin_ended,
+                                  .stall = twin_stall,
+                                  .stalls = twin_stalls,
+                                  .context = twin};
+    const struct board_link link = {.send = twin_send, .receive = twin_receive, .context = twin};
+    board_init(&twin->board, identity, &bus, &link, twin->frames, FRAMES);
+}
+
 static void steps(struct twin *twin, size_t limit)
 {
     twin->limit = limit;
@@ -81,16 +83,8 @@ static void steps(struct twin *twin, size_t limit)
 
 void run_twin(struct test *test, const struct wire_identity *identity)
 {
-    struct twin twin = {.test = test};
-    const struct bus_front bus = {.take = twin_take,
-                                  .now = twin_now,
-                                  .microseconds = twin_microseconds,
-                                  .ended = twin_ended,
-                                  .stall = twin_stall,
-                                  .stalls = twin_stalls,
-                                  .context = &twin};
-    const struct board_link link = {.send = twin_send, .receive = twin_receive, .context = &twin};
-    board_init(&twin.board, identity, &bus, &link, twin.frames, FRAMES);
+    struct twin twin;
+    twin_init(&twin, test, identity);
     for (size_t i = 0; i < test->ends.size; i += sizeof(size_t)) {
         size_t end;
         memcpy(&end, test->ends.data + i, sizeof end);

@@ -63,7 +63,7 @@ module bustap_core #(parameter CORE_MHZ = 66, parameter [127:0] SERIAL = "000000
     command_reader reader (
         .clock(clock), .byte_valid(byte_valid), .byte_in(byte_in), .byte_take(byte_take),
         .command(command), .tag(tag), .code(code), .status(status), .argument(argument),
-        .done(command_done), .at_rest(at_rest), .types(types), .processors(processors),
+        .done(command_done), .at_rest(at_rest), .draining(draining), .types(types), .processors(processors),
         .range_count(range_count), .outside(outside), .packing(packing), .stall(stall),
         .fill_start(fill_start), .fill_busy(fill_busy), .read(reader_read), .read_word(reader_read_word),
         .read_granted(reader_read_granted), .state(state), .store(reader_store),

@@ -17,6 +17,7 @@ module command_reader (
     output reg  [31:0] argument,     // the body's last four bytes
     input  wire        done,         // the reply is in the queue
     input  wire        at_rest,      // no session and no self-test
+    input  wire        draining,     // a session ends: the next command waits for END
 
     // the configuration
     output reg  [16:0] types,        // a bit for each type and each processor that passes
@@ -205,7 +206,8 @@ module command_reader (
                 phase <= REPLY;
         JUDGE: begin
             status <= judgement;
-            phase <= DECIDE;
+            if (!draining)
+                phase <= DECIDE;
         end
         DECIDE: begin
             applying <= apply;

@@ -26,12 +26,12 @@ module ft245_port (
     output wire [7:0] out,
     input  wire       room
 );
-    // --- a buffer of two bytes: `take` needs not follow TXE# within half a clock ---
-    reg  [7:0] first, second;
+    // --- a buffer of three bytes: `take` needs not follow TXE# within half a clock, and a byte goes out in each clock ---
+    reg  [7:0] first, second, third;
     reg  [1:0] count = 2'd0;
     reg        writing = 1'b0;                        // `first` is on the pins
     wire       accepted = writing && can_write;
-    assign take = valid && !count[1];
+    assign take = valid && count != 2'd3;
     wire [1:0] left = count - {1'b0, accepted};
     assign data_next = accepted ? second : first;
 
@@ -41,12 +41,16 @@ module ft245_port (
             first <= in;
         else if (accepted)
             first <= second;
-        if (take)
+        if (take && left == 2'd1)
             second <= in;
+        else if (accepted)
+            second <= third;
+        if (take)
+            third <= in;
     end
 
     // --- the data pins are driven by the board (WRITE), nobody, the chip, nobody ---
-    localparam [2:0] WRITE = 3'd0, RELEASE = 3'd1, LISTEN = 3'd2, READ = 3'd3, TAKE = 3'd4, RETURN = 3'd5;
+    localparam [2:0] WRITE = 3'd0, RELEASE = 3'd1, DRIVEN = 3'd2, READ = 3'd3, TAKE = 3'd4, RETURN = 3'd5;
     reg  [2:0] phase = WRITE;
     wire       turn = phase == WRITE && can_read && room && !just_received;
     reg        just_received = 1'b0;
@@ -56,8 +60,8 @@ module ft245_port (
     wire       write_now = phase == WRITE && !turn && left != 0;
     assign write_next = write_now;
     assign drive_next = phase == WRITE ? !turn : phase == RETURN;
-    assign output_next = phase == RELEASE || phase == LISTEN;
-    assign read_next = phase == LISTEN;
+    assign output_next = phase == RELEASE || phase == DRIVEN;
+    assign read_next = phase == DRIVEN;
 
     always @(posedge clock) begin
         writing <= write_now;
@@ -66,8 +70,8 @@ module ft245_port (
         just_received <= got || (just_received && !room);
         case (phase)
         WRITE: if (turn) phase <= RELEASE;
-        RELEASE: phase <= LISTEN;
-        LISTEN: phase <= READ;
+        RELEASE: phase <= DRIVEN;
+        DRIVEN: phase <= READ;
         READ: phase <= TAKE;
         TAKE: phase <= RETURN;
         default: phase <= WRITE;

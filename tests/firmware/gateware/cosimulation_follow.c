@@ -2,12 +2,11 @@
 
 #include "firmware/board_commands.h"
 
-/* Whether the gateware may have judged the command before it sent the last frame of a self-test, or
- * END: unlike the C code, it judges a command while END waits for room. */
+/* Whether the gateware may have judged the command before it sent the last frame of a self-test. */
 static bool judged_early(const struct wire_frame *frame, uint8_t before)
 {
-    return (before == WIRE_PATTERN || before == WIRE_END) &&
-           frame->payload_bytes >= WIRE_REPLY_HEADER && frame->payload[5] == WIRE_BAD_STATE;
+    return before == WIRE_PATTERN && frame->payload_bytes >= WIRE_REPLY_HEADER &&
+           frame->payload[5] == WIRE_BAD_STATE;
 }
 
 /* Gives the C code bytes until it has replied once: it may find that one byte completes more than

@@ -76,13 +76,13 @@ done
 [ "$(find bad -type f | wc -l)" -eq 5 ] || { ls bad; exit 1; }
 
 # a file whose packed form would be larger stays
-make_capture file_records=20000 block_records=5000 again
-bustap pack -q --level 7 again_1.byu.gz -o again.byb
-cp again.byb before
-bustap pack --in-place --level 5 again.byb --json >said.json 2>said
-grep -q "^bustap: again.byb stays: $(wc -c <again.byb) bytes; packed it would have [0-9]* bytes$" said || { cat said; exit 1; }
-jq -e --argjson bytes "$(wc -c <again.byb)" '.files[0].bytes == $bytes' said.json >/dev/null || { cat said.json; exit 1; }
-cmp again.byb before
+make_capture file_records=20000 block_records=5000 larger
+bustap pack -q --level 7 larger_1.byu.gz -o larger.byb
+cp larger.byb before
+bustap pack --in-place --level 5 larger.byb --json >said.json 2>said
+grep -q "^bustap: larger.byb stays: $(wc -c <larger.byb) bytes; packed it would have [0-9]* bytes$" said || { cat said; exit 1; }
+jq -e --argjson bytes "$(wc -c <larger.byb)" '.files[0].bytes == $bytes' said.json >/dev/null || { cat said.json; exit 1; }
+cmp larger.byb before
 
 # no space: the file stays
 make_capture file_records=60000 block_records=5000 full

@@ -11,7 +11,7 @@ void executor_remember(struct executor *executor, struct block *block)
     if (executor_has_pointer(executor))
         exec_thread_remember(executor->thread, block->address, block->indirect);
     else if ((arrival = translate_arrival(executor->translator, block)))
-        exec_thread_arrive(executor->thread, block->address, arrival, block->code);
+        exec_thread_arrive(executor->thread, block->address, arrival);
 }
 
 static void link_to(const struct executor *executor, struct exit *exit)

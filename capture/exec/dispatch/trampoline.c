@@ -30,6 +30,7 @@ SYMBOL(thread_leave, EXEC_THREAD_LEAVE);
 SYMBOL(thread_again, EXEC_THREAD_AGAIN);
 SYMBOL(thread_side, EXEC_THREAD_SIDE);
 SYMBOL(thread_lookup, EXEC_THREAD_LOOKUP);
+SYMBOL(thread_targets, EXEC_THREAD_TARGETS);
 SYMBOL(step_sse, 2); /* EXEC_STEP_SSE */
 SYMBOL(system_call_again, EXEC_SYSTEM_CALL_AGAIN);
 
@@ -156,7 +157,7 @@ __asm__(".text\n"
         "    mov %rsi, %gs:thread_jump\n"
         "    lea exec_leave(%rip), %rax\n"
         "    mov %rax, %gs:thread_leave\n"
-        "    lea exec_find_target(%rip), %rax\n"
+        "    lea exec_look_again(%rip), %rax\n"
         "    mov %rax, %gs:thread_again\n"
         ".globl exec_enter_checked\n"
         "exec_enter_checked:\n"
@@ -336,31 +337,59 @@ __asm__(".p2align 4\n"
         "    jmp 5b\n"
         ".size exec_step_leave, . - exec_step_leave\n");
 
-/* Computes EXEC_LOOKUP_SECOND() without changing flags, then compares as an indirect branch does.
- */
-__asm__(".p2align 4\n"
-        ".globl exec_find_target\n"
-        ".type exec_find_target, @function\n"
-        "exec_find_target:\n"
+/* Looks up the second entry of the target in `jump`, without changing flags: rcx is 0 if it
+ * matches, r15 half the entry's offset. r14 and r15 are in their slots. */
+__asm__(".macro find_second\n"
         "    mov %r15, %gs:120\n"
         "    mov %r14, %gs:112\n"
         "    mov %gs:thread_jump, %r14\n"
         "    movzwl %gs:thread_jump + 2, %r15d\n"
         "    lea (%r15, %r15, 8), %r15d\n"
-        "    lea (%r14, %r15, 8), %r15d\n"
+        "    lea (%r14, %r15, 8), %r15d\n" /* EXEC_LOOKUP_SECOND() */
         "    movzwl %r15w, %r15d\n"
         "    mov %gs:thread_side, %rcx\n"
         "    lea (%rcx, %r15, 8), %r15\n"
         "    mov %gs:thread_lookup(, %r15, 2), %rcx\n"
         "    lea (%rcx, %r14), %rcx\n"
+        ".endm\n"
+        ".macro restore_pair\n"
         "    mov %gs:112, %r14\n"
-        "    jrcxz 1f\n"
         "    mov %gs:120, %r15\n"
+        ".endm\n");
+
+/* A target that is found takes the first place, which it had before another one did: the place is
+ * among those that exec_thread_forget() clears. */
+__asm__(".p2align 4\n"
+        ".globl exec_find_target\n"
+        ".type exec_find_target, @function\n"
+        "exec_find_target:\n"
+        "    find_second\n"
+        "    jrcxz 1f\n"
+        "2:  restore_pair\n"
         "    mov %gs:8, %rcx\n"
         "    jmp exec_leave\n"
-        "1:  mov %gs:thread_lookup + 8(, %r15, 2), %rcx\n"
+        "1:  mov %gs:thread_lookup + 8(, %r15, 2), %r14\n"
+        "    movzwl %gs:thread_jump, %r15d\n" /* EXEC_LOOKUP_FIRST() */
+        "    mov %gs:thread_side, %rcx\n"
+        "    lea (%rcx, %r15, 8), %rcx\n"
+        "    mov %r14, %gs:thread_targets(%rcx)\n"
+        "    restore_pair\n"
+        "    jmp *%gs:thread_targets(%rcx)\n"
+        ".globl exec_look_again\n"
+        ".type exec_look_again, @function\n"
+        "exec_look_again:\n"
+        "    find_second\n"
+        "    jrcxz 1f\n"
+        "    jmp 2b\n"
+        "1:  movzwl %gs:thread_jump, %r14d\n"
+        "    mov %gs:thread_side, %rcx\n"
+        "    lea (%rcx, %r14, 8), %r14\n"
+        "    mov %gs:thread_lookup(, %r15, 2), %rcx\n"
+        "    mov %rcx, %gs:thread_lookup(, %r14, 2)\n"
+        "    mov %gs:thread_lookup + 8(, %r15, 2), %rcx\n"
+        "    mov %rcx, %gs:thread_lookup + 8(, %r14, 2)\n"
         "    mov %rcx, %gs:thread_jump\n"
-        "    mov %gs:120, %r15\n"
+        "    restore_pair\n"
         "    mov %gs:8, %rcx\n"
         "    jmp *%gs:thread_jump\n"
         ".globl exec_find_target_end\n"

@@ -46,12 +46,13 @@ void exec_step(struct exec_thread *thread, const void *code, uint64_t *state, bo
 extern const uint8_t exec_step_checked[], exec_step_end[]; /* as for exec_enter() */
 
 /*
- * The value of a thread's `again` after exec_enter(), and of its `find`. Blocks jump to it with the
- * target of an indirect branch in `jump`, and rcx in its slot, if the first table entry does not
- * match. It jumps to the code of the second entry if that matches, and leaves otherwise. Up to
- * `end` there is no safe point.
+ * The values of a thread's `find`, and of its `again` after exec_enter(). Blocks, without and with
+ * a trace, jump to them with the target of an indirect branch in `jump`, and rcx in its slot, if
+ * the first table entry does not match. If the second entry matches, it is copied to the first, and
+ * its code entered; otherwise they leave. Up to `end` there is no safe point.
  */
 void exec_find_target(void);
+void exec_look_again(void);
 extern const uint8_t exec_find_target_end[];
 
 /* A signal handler resumes a thread here to return from exec_enter(), with rsp = host_stack and the

@@ -173,13 +173,9 @@ static void set_entry(struct exec_thread *thread, unsigned side, uint16_t place,
 void exec_thread_remember(struct exec_thread *thread, uint64_t target, const void *code)
 {
     const unsigned side = (unsigned)(thread->side / SIDE);
-    uint16_t first = EXEC_LOOKUP_FIRST(target);
-    struct exec_lookup old = table_of(thread, side)[first];
-    uint64_t old_target = -old.minus_target;
-    if (old.code != 0 && old_target != target && EXEC_LOOKUP_FIRST(old_target) == first)
-        set_entry(thread, side, EXEC_LOOKUP_SECOND(old_target), old);
-    set_entry(thread, side, first,
-              (struct exec_lookup){.minus_target = -target, .code = (uint64_t)(uintptr_t)code});
+    const struct exec_lookup entry = {.minus_target = -target, .code = (uint64_t)(uintptr_t)code};
+    set_entry(thread, side, EXEC_LOOKUP_SECOND(target), entry);
+    set_entry(thread, side, EXEC_LOOKUP_FIRST(target), entry);
 }
 
 void exec_thread_prepare(struct exec_thread *thread)
@@ -192,8 +188,7 @@ void exec_thread_prepare(struct exec_thread *thread)
     thread->prepared[side] = true;
 }
 
-void exec_thread_arrive(struct exec_thread *thread, uint64_t target, const void *arrival,
-                        const void *code)
+void exec_thread_arrive(struct exec_thread *thread, uint64_t target, const void *arrival)
 {
     const unsigned side = (unsigned)(thread->side / SIDE);
     const uint16_t first = EXEC_LOOKUP_FIRST(target);
@@ -202,5 +197,5 @@ void exec_thread_arrive(struct exec_thread *thread, uint64_t target, const void 
         thread->arrivals[side][thread->arrival_count[side]++] = first;
     *place = (uint64_t)(uintptr_t)arrival;
     set_entry(thread, side, EXEC_LOOKUP_SECOND(target),
-              (struct exec_lookup){.minus_target = -target, .code = (uint64_t)(uintptr_t)code});
+              (struct exec_lookup){.minus_target = -target, .code = *place});
 }

@@ -21,9 +21,10 @@
 
 /*
  * Where a target of an indirect branch may be. Blocks with a trace try the first entry of `lookup`,
- * and exec_find_target() the second. Blocks without a trace jump to the code in `targets` at the
+ * and exec_look_again() the second. Blocks without a trace jump to the code in `targets` at the
  * first place, which verifies the target; if it is another one, exec_find_target() tries the second
- * entry of `lookup`.
+ * entry of `lookup`. A target found at its second place is copied to the first, so that of several
+ * targets with one first place the last one used is there.
  */
 #define EXEC_LOOKUP_FIRST(target)  ((uint16_t)(target))
 #define EXEC_LOOKUP_SECOND(target) ((uint16_t)((target) + 72 * (uint16_t)((target) >> 16)))
@@ -110,7 +111,7 @@ struct exec_thread {
 #define EXEC_THREAD_FIND         272
 #define EXEC_THREAD_LOOKUP       280
 #define EXEC_LOOKUP_BYTES        (EXEC_LOOKUP_ENTRIES * 16) /* bytes of a table */
-#define EXEC_THREAD_TARGETS      (EXEC_THREAD_LOOKUP + EXEC_SIDES * EXEC_LOOKUP_BYTES)
+#define EXEC_THREAD_TARGETS      3146008                    /* after the lookup tables */
 #define EXEC_TARGETS_BYTES       (EXEC_LOOKUP_ENTRIES * 8)
 
 /* An address in the inaccessible page before the thread. Code that counts instructions reads it,
@@ -140,16 +141,14 @@ void exec_thread_use(struct exec_thread *thread, unsigned side);
 /* Clears a lookup table, in time proportional to its used entries. */
 void exec_thread_forget(struct exec_thread *thread, unsigned side);
 
-/* Enters code for a target into the lookup table in use. An entry that it replaces moves to its
- * second position. */
+/* Enters code for a target into the lookup table in use, at both places. */
 void exec_thread_remember(struct exec_thread *thread, uint64_t target, const void *code);
 
 /* Makes the side in use ready for blocks without a trace: its `targets` jump to `find`. */
 void exec_thread_prepare(struct exec_thread *thread);
 
-/* Enters code for a target into the tables for blocks without a trace: the block's arrival, which
- * verifies the target, and its usual entry. */
-void exec_thread_arrive(struct exec_thread *thread, uint64_t target, const void *arrival,
-                        const void *code);
+/* Enters a block's arrival, which verifies the target, into the tables for blocks without a trace,
+ * at both places. */
+void exec_thread_arrive(struct exec_thread *thread, uint64_t target, const void *arrival);
 
 #endif

@@ -441,59 +441,6 @@ static void test_counted(void)
     exec_rig_end(&rig);
 }
 
-/* Three functions whose addresses share their low bits, called alternately and interrupted: those
- * that are not in their first slot are found in their second, with unchanged flags and
- * registers. */
-static void test_alike(void)
-{
-    static const uint8_t code[] = {0xbb, 0x00, 0x01, 0x01, 0x20,       /* mov ebx, the first */
-                                   0xbd, 0x00, 0x01, 0x02, 0x20,       /* mov ebp, the second */
-                                   0xbe, 0x00, 0x01, 0x03, 0x20,       /* mov esi, the third */
-                                   0xb9, 0x30, 0x75, 0x00, 0x00,       /* mov ecx, 30000 */
-                                   0xf9, 0xff, 0xd3, 0xf9, 0xff, 0xd5, /* stc; call rbx; ... */
-                                   0xf9, 0xff, 0xd6, 0xff, 0xc9,       /* dec ecx */
-                                   0x75, 0xf3, INT3};                  /* jnz to the first stc */
-    static const uint8_t functions[3][8] = {{0x83, 0xd0, 0x00, 0xc3},  /* adc eax, 0 */
-                                            {0x49, 0x83, 0xd6, 0x00, 0xc3},  /* adc r14, 0 */
-                                            {0x49, 0x83, 0xd7, 0x00, 0xc3}}; /* adc r15, 0 */
-    const struct itimerval every = {{0, 37}, {0, 37}}, never = {{0, 0}, {0, 0}};
-    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK}, before;
-    struct exec_rig rig;
-    struct executor_stop stop;
-    action.sa_sigaction = (void (*)(int, siginfo_t *, void *))exec_signal_entry;
-    sigfillset(&action.sa_mask);
-    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_NONE, false, 0, 0));
-    begin_at(&rig, code, sizeof code);
-    for (unsigned i = 0; i < 3; i++)
-        memcpy(rig.code + (i + 1) * 0x10000 + 0x100, functions[i], sizeof functions[i]);
-    CU_ASSERT_EQUAL(exec_rig_run(&rig).reason, EXECUTOR_TRAP); /* now each has its slot */
-    begin_at(&rig, code, sizeof code);
-    sigaction(SIGALRM, &action, &before);
-    setitimer(ITIMER_REAL, &every, NULL);
-    while ((stop = exec_rig_run(&rig)).reason == EXECUTOR_INTERRUPTED)
-        rig.thread->interrupt = 0;
-    setitimer(ITIMER_REAL, &never, NULL);
-    sigaction(SIGALRM, &before, NULL);
-    CU_ASSERT_EQUAL(stop.reason, EXECUTOR_TRAP);
-    CU_ASSERT_EQUAL(rig.thread->registers[DECODE_RAX], 30000);
-    CU_ASSERT_EQUAL(rig.thread->registers[DECODE_R14], 30000);
-    CU_ASSERT_EQUAL(rig.thread->registers[DECODE_R15], 30000);
-    /* the second slot is used: the slot of the first function now contains the third */
-    const uint64_t first = EXEC_RIG_CODE + 0x10100, third = EXEC_RIG_CODE + 0x30100;
-    struct exec_lookup *lookup = rig.thread->lookup;
-    const struct block *last = code_cache_find(executor_cache(rig.executor), third);
-    CU_ASSERT_EQUAL(lookup[EXEC_LOOKUP_SECOND(first)].minus_target, -first);
-    CU_ASSERT_EQUAL(rig.thread->targets[0][EXEC_LOOKUP_FIRST(third)],
-                    (uint64_t)(uintptr_t)last->indirect);
-    lookup[EXEC_LOOKUP_SECOND(first)].code = (uint64_t)(uintptr_t)last->code;
-    rig.thread->interrupt = 0; /* the last signal may have come after the run */
-    begin_at(&rig, code, sizeof code);
-    CU_ASSERT_EQUAL(exec_rig_run(&rig).reason, EXECUTOR_TRAP);
-    CU_ASSERT_EQUAL(rig.thread->registers[DECODE_RAX], 0);
-    CU_ASSERT_EQUAL(rig.thread->registers[DECODE_R15], 60000);
-    exec_rig_end(&rig);
-}
-
 /* A system call is not executed, but handed to the caller, with the registers that it changes. */
 static void test_system_call(void)
 {
@@ -703,7 +650,6 @@ static const struct test_case cases[] = {{"interrupted", test_interrupted},
                                          {"fs", test_fs},
                                          {"initial vector state", test_initial_vector},
                                          {"counted branches", test_counted},
-                                         {"targets that end alike", test_alike},
                                          {"system calls", test_system_call},
                                          {"faults", test_fault},
                                          {"changed code", test_invalidate},

@@ -81,7 +81,7 @@ gateware-sim-run: $(GATEWARE_BUILD)/cosimulate $(GATEWARE_BUILD)/bustap-gateware
 check-gateware:
 	@.ci/packages build check gateware
 	@$(MAKE) --no-print-directory check-gateware-run
-check-gateware-run: tests gateware-sim-run
+check-gateware-run: tests gateware-sim-run $(GATEWARE_BUILD)/bustap-hx8k.asc
 	@BUILD=$(BUILD) tests/firmware/gateware/check
 
 $(VERILATED)/V$(GATEWARE_TOP)__ALL.a: $(GATEWARE_RTL)

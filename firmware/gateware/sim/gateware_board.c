@@ -3,6 +3,7 @@
 #include "firmware/virtual/random.h"
 #include "formats/wire/wire.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #define PICOSECONDS UINT64_C(1000000000000) /* in a second */
@@ -19,8 +20,11 @@ struct gateware_board {
     struct gateware *gateware;
     struct gateware_pins pins;
     struct clock clocks[CLOCKS];
-    uint64_t now; /* ps */
-    bool traced;  /* a file receives all signals */
+    uint64_t now;    /* ps */
+    bool traced;     /* a file receives all signals */
+    FILE *file;      /* the settings' pins */
+    uint64_t inputs; /* the last that were written */
+    uint32_t outputs;
     uint64_t tick, stalled;
     struct p6_pins p6;
     struct ft245_chip chip;
@@ -44,9 +48,30 @@ void gateware_board_clocks(struct gateware_board *board, uint64_t bus_hz, uint64
     set_clock(board, CLOCK_LINK, link_hz, 0);
 }
 
+/* A line for tests/firmware/gateware/netlist.v: the inputs' bits and the outputs'. */
+static void write_pins(struct gateware_board *board)
+{
+    const struct gateware_pins *pins = &board->pins;
+    const uint64_t inputs = pins->a_n << 20 | (uint64_t)pins->req_n << 15 |
+                            (uint64_t)pins->reset_n << 14 | (uint64_t)pins->ads_n << 13 |
+                            (uint64_t)pins->d_in << 5 | (uint64_t)pins->txe_n << 4 |
+                            (uint64_t)pins->rxf_n << 3 | (uint64_t)pins->bclk << 2 |
+                            (uint64_t)pins->oscillator << 1 | pins->clkout;
+    const uint32_t outputs = (uint32_t)pins->d_driven << 14 | (uint32_t)pins->d_out << 6 |
+                             (uint32_t)pins->wr_n << 5 | (uint32_t)pins->rd_n << 4 |
+                             (uint32_t)pins->oe_n << 3 | (uint32_t)pins->siwu_n << 2 |
+                             (uint32_t)pins->armed_n << 1 | pins->bnr_n;
+    if (inputs != board->inputs || outputs != board->outputs)
+        fprintf(board->file, "%" PRIx64 " %" PRIx32 "\n", inputs, outputs);
+    board->inputs = inputs;
+    board->outputs = outputs;
+}
+
 static void apply(struct gateware_board *board)
 {
     gateware_apply(board->gateware, &board->pins);
+    if (board->file)
+        write_pins(board);
 }
 
 struct gateware_board *gateware_board_new(const struct gateware_settings *settings)
@@ -58,10 +83,11 @@ struct gateware_board *gateware_board_new(const struct gateware_settings *settin
     }
     uint64_t random = settings->seed;
     board->traced = settings->vcd != 0;
+    board->file = settings->pins;
     ft245_chip_init(&board->chip, settings->seed + 1);
     p6_pins_init(&board->p6, &board->pins, settings->seed + 2);
     ft245_chip_drive(&board->chip, &board->pins);
-    board->pins.clock_hz = (uint32_t)settings->bus_hz;
+    board->pins.clock_hz = settings->pins ? 0 : (uint32_t)settings->bus_hz;
     apply(board);
     /* The clocks' phases are unrelated. */
     set_clock(board, CLOCK_BUS, settings->bus_hz, virtual_random_below(&random, 10000));

@@ -6,10 +6,14 @@
 #include "firmware/gateware/sim/ft245_chip.h"
 #include "firmware/gateware/sim/p6_pins.h"
 
+#include <stdio.h>
+
 struct gateware_settings {
     uint64_t bus_hz, core_hz, link_hz; /* 0: the clock is stopped */
     uint64_t seed;                     /* of the clocks' phases and the link's pauses; not 0 */
     int vcd;                           /* descriptor that receives all signals, or 0 */
+    FILE *pins; /* receives the pins after each change, or NULL; the identity then has a clock of
+                   0 Hz, as the chip's */
 };
 
 #define GATEWARE_SETTLE_NS 200000u /* time in which a request gets into a frame, or is counted */

@@ -14,7 +14,7 @@
  *
  * usage: cosimulate seed=N [smp=N | replay=FILE] [requests=N] [gap=CLOCKS] [packed=1] [filter=1]
  * [loss=1] [missed=1] [stall=1] [bus=HZ] [core=HZ] [link=HZ] [pause=PERCENT] [halts=PERCENT]
- * [vcd=FILE]
+ * [vcd=FILE] [pins=FILE]
  */
 #include "tests/firmware/gateware/cosimulation.h"
 
@@ -84,23 +84,15 @@ static bool set(struct options *options, const char *argument)
         const char *name;
         uint64_t *number; /* or: */
         const char **text;
-    } names[] = {{"seed", &options->seed, NULL},
-                 {"requests", &options->requests, NULL},
-                 {"gap", &options->gap, NULL},
-                 {"packed", &options->packed, NULL},
-                 {"filter", &options->filter, NULL},
-                 {"loss", &options->loss, NULL},
-                 {"missed", &options->missed, NULL},
-                 {"stall", &options->stall, NULL},
-                 {"commands", &options->commands, NULL},
-                 {"bus", &options->bus, NULL},
-                 {"core", &options->core, NULL},
-                 {"link", &options->link, NULL},
-                 {"pause", &options->pause, NULL},
-                 {"halts", &options->halts, NULL},
-                 {"smp", &options->smp, NULL},
-                 {"replay", NULL, &options->replay},
-                 {"vcd", NULL, &options->vcd}};
+    } names[] = {{"seed", &options->seed, NULL},         {"requests", &options->requests, NULL},
+                 {"gap", &options->gap, NULL},           {"packed", &options->packed, NULL},
+                 {"filter", &options->filter, NULL},     {"loss", &options->loss, NULL},
+                 {"missed", &options->missed, NULL},     {"stall", &options->stall, NULL},
+                 {"commands", &options->commands, NULL}, {"bus", &options->bus, NULL},
+                 {"core", &options->core, NULL},         {"link", &options->link, NULL},
+                 {"pause", &options->pause, NULL},       {"halts", &options->halts, NULL},
+                 {"smp", &options->smp, NULL},           {"replay", NULL, &options->replay},
+                 {"vcd", NULL, &options->vcd},           {"pins", NULL, &options->pins}};
     const char *value = strchr(argument, '=');
     for (size_t i = 0; value && i < sizeof names / sizeof *names; i++)
         if (strlen(names[i].name) == (size_t)(value - argument) &&
@@ -131,13 +123,15 @@ int main(int count, char **arguments)
     if (options->commands)
         options->requests = 0;
     int vcd = options->vcd ? open(options->vcd, O_WRONLY | O_CREAT | O_TRUNC, 0666) : 0;
-    if (vcd < 0)
+    FILE *pins = options->pins ? fopen(options->pins, "w") : NULL;
+    if (vcd < 0 || (options->pins && !pins))
         fail("cannot write the file of signals");
     const struct gateware_settings settings = {.bus_hz = options->bus,
                                                .core_hz = options->core,
                                                .link_hz = options->link,
                                                .seed = options->seed,
-                                               .vcd = vcd};
+                                               .vcd = vcd,
+                                               .pins = pins};
     test.random = options->seed;
     test.phases = calloc(options->requests + 1, sizeof *test.phases);
     test.board = gateware_board_new(&settings);
@@ -168,7 +162,7 @@ int main(int count, char **arguments)
         size_t frames = compare(&test);
         printf("%zu frames, %zu bytes, equal\n", frames, test.gateware.size);
     }
-    if (gateware_board_free(test.board) != 0)
+    if (gateware_board_free(test.board) != 0 || (pins && fclose(pins) != 0))
         fail("cannot write the file of signals");
     free(test.phases);
     free(test.ends.data);

@@ -15,6 +15,7 @@ struct options {
     uint64_t smp;       /* processors of the virtual multiprocessor; 0: another workload */
     const char *replay; /* a trace, or NULL */
     const char *vcd;
+    const char *pins; /* file of what netlist.v replays, or NULL */
 };
 
 struct bytes {

@@ -163,9 +163,10 @@ static int take_commands(struct simulation *simulation, struct bt_error *error)
                                 simulation->commands_count);
     simulation->commands_first += put;
     simulation->commands_count -= put;
-    if (simulation->ended && simulation->commands_count == 0)
+    if (simulation->ended && put == 0)
         simulation->ended_ns += STEP_NS;
-    bool late = simulation->armed && simulation->ended_ns > simulation->idle_limit;
+    bool owes = simulation->armed || simulation->commands_count + simulation->chip->from_count > 0;
+    bool late = owes && simulation->ended_ns > simulation->idle_limit;
     return simulation->ended_ns == 0 || !(late || is_idle(simulation));
 }
 

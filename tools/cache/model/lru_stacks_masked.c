@@ -16,6 +16,9 @@
 #define NEAR_BYTES 65536u
 #endif
 
+/* The low half of an element of the queue, too. */
+typedef uint32_t __attribute__((may_alias)) lane;
+
 ON_AVX512 ALWAYS __m512i load(const uint32_t *set, unsigned size)
 {
     return size == LRU_WIDE_WAYS
@@ -33,7 +36,7 @@ ON_AVX512 ALWAYS void store(uint32_t *set, unsigned size, __m512i entries)
 
 /* A value of memory in all lanes, by a load alone: a compiler that has the value in a register
  * would occupy the port that masks need. */
-ON_AVX512 ALWAYS __m512i broadcast(const uint32_t *value)
+ON_AVX512 ALWAYS __m512i broadcast(const lane *value)
 {
     __m512i all;
     __asm__("vpbroadcastd %1, %0" : "=v"(all) : "m"(*value));
@@ -46,8 +49,8 @@ ON_AVX512 ALWAYS __m512i broadcast(const uint32_t *value)
  * that an entry keeps when it is referred to, none for a write.
  */
 ON_AVX512 ALWAYS unsigned raise_line(uint32_t *set, unsigned ways, unsigned size,
-                                     const uint32_t *address, const uint32_t *kept,
-                                     __m512i *write_backs, unsigned *first)
+                                     const lane *address, const lane *kept, __m512i *write_backs,
+                                     unsigned *first)
 {
     /* of an entry that comes from the place above: the ways with which it is dirty, if it leaves
      * the cache with just as many. The first receives the last. */
@@ -95,9 +98,9 @@ ON_AVX512 ALWAYS unsigned work(struct stacks_side *side, const struct stack_dept
         unsigned first;
         if (prefetching)
             __builtin_prefetch(lru_wide_set(side->banks, &depth, size, from[AHEAD]), 1);
-        unsigned place = raise_line(lru_wide_set(side->banks, &depth, size, one), ways, size,
-                                    (const uint32_t *)(const void *)from, &kept_level[kind],
-                                    &write_backs, &first);
+        unsigned place =
+            raise_line(lru_wide_set(side->banks, &depth, size, one), ways, size,
+                       (const lane *)(const void *)from, &kept_level[kind], &write_backs, &first);
         queue.found[kind][place + first * WIDE_FIRST]++;
         *to = one;
         to += first ^ 1;

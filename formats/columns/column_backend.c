@@ -50,7 +50,7 @@ static const int zstd_levels[COLUMN_LEVEL_MOST + 1] = {0, -20, 1, 3, 9, 9, 19, 1
 
 size_t column_backend_memory(unsigned level)
 {
-    return level > 0
+    return level > 0 && level <= COLUMN_LEVEL_MOST
                ? ZSTD_estimateCCtxSize(zstd_levels[level]) + ZSTD_estimateCCtxSize(PLAIN_LEVEL)
                : 0;
 }

@@ -4,6 +4,7 @@
 set -eu -o pipefail
 [ -z "$NO_EXEC" ] || { echo "$NO_EXEC"; exit 77; }
 command -v objcopy >/dev/null || { echo "objcopy is missing"; exit 77; }
+mkdir home
 export HOME=$PWD/home XDG_CACHE_HOME='' DEBUGINFOD_CACHE_PATH=''
 
 fail() {

@@ -53,8 +53,10 @@ static void take_phases(struct test *test)
     if (options->replay)
         snprintf(settings.replay, sizeof settings.replay, "%s", options->replay);
     struct virtual_bus *bus = virtual_bus_new(&settings, &error);
-    if (!bus)
+    if (!bus) {
         fail(error.message);
+        return;
+    }
     struct bus_front front = virtual_bus_front(bus, NULL);
     size_t count = 0, more = 1;
     while (more > 0 && count < options->requests) {

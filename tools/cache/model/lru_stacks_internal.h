@@ -110,6 +110,8 @@ unsigned lru_wide_work(struct stacks_side *side, const struct stack_depth *depth
 
 unsigned lru_masked_work(struct stacks_side *side, const struct stack_depth *depth,
                          struct depth_counts *counts, unsigned count);
+/* Whether the processor has what lru_masked_work() needs. */
+bool lru_masked_can_work(void);
 
 /* Chooses the form of a depth whose sets, ways and shift are set. fastest: the one to use if it is
  * possible. */

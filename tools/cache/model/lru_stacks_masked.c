@@ -113,6 +113,12 @@ ON_AVX512 ALWAYS unsigned work(struct stacks_side *side, const struct stack_dept
     return (unsigned)(to - waiting);
 }
 
+bool lru_masked_can_work(void)
+{
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx2") &&
+           __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+}
+
 ON_AVX512 unsigned lru_masked_work(struct stacks_side *side, const struct stack_depth *depth,
                                    struct depth_counts *counts, unsigned count)
 {
@@ -127,6 +133,11 @@ ON_AVX512 unsigned lru_masked_work(struct stacks_side *side, const struct stack_
                        : work(side, depth, counts, count, all, all, false);
 }
 #else
+bool lru_masked_can_work(void)
+{
+    return false;
+}
+
 unsigned lru_masked_work(struct stacks_side *side, const struct stack_depth *depth,
                          struct depth_counts *counts, unsigned count)
 {

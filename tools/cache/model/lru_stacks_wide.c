@@ -17,8 +17,7 @@ void lru_wide_choose(struct stack_depth *depth, enum lru_form fastest)
         !__builtin_cpu_supports("bmi"))
         return;
     depth->wide_set = depth->ways <= HALF_ENTRIES ? HALF_ENTRIES : LRU_WIDE_WAYS;
-    depth->masked = fastest == LRU_MASKED && __builtin_cpu_supports("avx512f") &&
-                    __builtin_cpu_supports("bmi2");
+    depth->masked = fastest == LRU_MASKED && lru_masked_can_work();
 #else
     (void)depth;
     (void)fastest;

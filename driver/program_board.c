@@ -188,7 +188,7 @@ static int program_diagnose(struct stream *stream, struct bt_error *error)
     return fail_ended(board, BT_DEVICE, error);
 }
 
-/* Ends the program, and the processes that it leaves behind in its group. */
+/* Ends the program and its process group. */
 static void end_group(struct program_board *board)
 {
     if (!wait_for_end(board, INPUT_MS)) {

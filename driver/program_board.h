@@ -19,7 +19,7 @@ int program_board_check(const char *command, struct bt_error *error);
  * status and its last line. The stream's diagnose operation closes the program's standard input,
  * waits a moment for its end, and fails if it ends otherwise than with exit status 0. stream_close
  * does the same, but ends a program that does not end by itself: by SIGTERM to its process group,
- * then by SIGKILL. Processes that the program leaves behind in its group are ended by SIGKILL.
+ * then by SIGKILL. Other processes of its group are then killed by SIGKILL.
  *
  * 0 or a negative code: BT_IO if there is no such program.
  */

@@ -22,7 +22,7 @@
 struct reason {
     char head[HEAD_BYTES];
     char tail[TAIL_BYTES]; /* a ring of what comes after the head */
-    size_t size;           /* of the line */
+    size_t size;           /* of the whole line */
     bool has_text;
 };
 
@@ -33,7 +33,7 @@ struct program_stderr {
     bool running;
 
     /* The thread's until it has ended. */
-    char piece[PROGRAM_STDERR_LINE]; /* of a line, not complete yet */
+    char piece[PROGRAM_STDERR_LINE]; /* the incomplete end of a line */
     size_t size;
     char held[PROGRAM_STDERR_LINE]; /* the last piece */
     bool holds;                     /* it is not passed on yet */

@@ -7,7 +7,7 @@
  * all requests are ones that the filter keeps, since what the bus's side drops counts as kept.
  * With stall=1 the bus is stalled instead, and nothing may be lost on any link. With commands=N the
  * bus is quiet, and N commands are sent, whole and damaged, in all states. With halts=PERCENT the
- * clocks of bus and link stop for a while in so many of the simulation's steps.
+ * clocks of bus and link stop for a while in this share of the simulation's steps.
  *
  * The requests are random, those of the virtual multiprocessor (smp=N), or those of a trace
  * (replay=FILE), which starts again at its end.

@@ -53,7 +53,8 @@ static inline unsigned waiting_kind(uint64_t waiting)
 
 #define WAITING_MAX  4096u
 #define NO_PROCESSOR UINT16_MAX
-#define AHEAD        16u /* a set is prefetched this many references in advance */
+#define AHEAD        16u    /* a set is prefetched this many references in advance */
+#define NEAR_BYTES   65536u /* sets of a depth that stay in the host's caches: not prefetched */
 
 /* The caches of one side. */
 struct stacks_side {

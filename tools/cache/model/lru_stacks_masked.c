@@ -11,11 +11,6 @@
 #define ON_AVX512 __attribute__((target("avx512f,avx2,bmi,bmi2")))
 #define ALWAYS    static inline __attribute__((always_inline))
 
-/* Entries of a depth that stay in the host's cache of level 1 or 2: they are not prefetched. */
-#ifndef NEAR_BYTES
-#define NEAR_BYTES 65536u
-#endif
-
 /* The low half of an element of the queue, too. */
 typedef uint32_t __attribute__((may_alias)) lane;
 

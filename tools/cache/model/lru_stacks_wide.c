@@ -6,9 +6,6 @@
 
 #define HALF_ENTRIES 8u
 
-/* Entries of a depth that stay in the host's cache of level 1 or 2: they are not prefetched. */
-#define NEAR_BYTES 65536u
-
 void lru_wide_choose(struct stack_depth *depth, enum lru_form fastest)
 {
 #if defined(__x86_64__)

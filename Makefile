@@ -7,6 +7,13 @@ MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 
+# These goals install packages and then start a make of their own: beside another goal it would write the same files.
+STARTING_MAKE := bench bench-lab bench-smoke check check-gateware check-lab check-processor coverage debug demo firmware fuzz gateware \
+                 gateware-ecp5 gateware-sim lint soak soak-exec soak-faults
+ifneq ($(and $(word 2,$(MAKECMDGOALS)),$(filter $(STARTING_MAKE),$(MAKECMDGOALS))),)
+.NOTPARALLEL:
+endif
+
 ifeq ($(origin CC),default)
 CC := gcc
 endif

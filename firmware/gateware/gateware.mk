@@ -35,8 +35,9 @@ $(GATEWARE_BUILD)/netlist.json: $(GATEWARE_RTL)
 	@verilator --lint-only -Wall -Wno-UNUSED --language 1364-2005 -I$(GATEWARE_SOURCES) --top-module $(GATEWARE_TOP) $(filter %.v,$^)
 	@echo '  YOSYS  $(GATEWARE_TOP)'
 	@yosys -q -l $(@D)/yosys.log -p 'read_verilog -DICE40 -I$(GATEWARE_SOURCES) $(filter %.v,$^)' \
-	    -p 'synth_ice40 -abc9 -device hx -top $(GATEWARE_TOP) -json $@' >/dev/null 2>&1 || \
-	    { tail -n 20 $(@D)/yosys.log; rm -f $@; exit 1; }
+	    -p 'synth_ice40 -abc9 -device hx -top $(GATEWARE_TOP) -json $@.part' >/dev/null 2>&1 || \
+	    { tail -n 20 $(@D)/yosys.log; exit 1; }
+	@mv $@.part $@
 
 $(GATEWARE_BUILD)/checked: $(GATEWARE_BUILD)/netlist.json $(GATEWARE)/rtl/crossings.txt $(GATEWARE)/check_netlist
 	@$(GATEWARE)/check_netlist $< $(GATEWARE)/rtl/crossings.txt $(foreach clock,$(GATEWARE_CLOCKS),$(firstword $(subst =, ,$(clock))))
@@ -46,10 +47,11 @@ $(GATEWARE_BUILD)/bustap-hx8k.asc: $(GATEWARE_BUILD)/netlist.json $(GATEWARE_BUI
 	@echo '  PLACE  $@ (minutes)'
 	@nextpnr-ice40 --quiet --hx8k --package ct256 --seed $(GATEWARE_SEED) --timing-allow-fail --json $< \
 	    --pcf $(GATEWARE)/boards/hx8k.pcf --pre-pack $(GATEWARE)/clocks.py --report $(@D)/report.json --log $(@D)/nextpnr.log \
-	    --asc $@ >/dev/null 2>&1 || { tail -n 20 $(@D)/nextpnr.log; rm -f $@; exit 1; }
+	    --asc $@.part >/dev/null 2>&1 || { tail -n 20 $(@D)/nextpnr.log; exit 1; }
+	@mv $@.part $@
 
 $(GATEWARE_BUILD)/icetime.txt: $(GATEWARE_BUILD)/bustap-hx8k.asc
-	@icetime -d hx8k -P ct256 -p $(GATEWARE)/boards/hx8k.pcf -t $< >$@ 2>&1 || { tail -n 5 $@; rm -f $@; exit 1; }
+	@icetime -d hx8k -P ct256 -p $(GATEWARE)/boards/hx8k.pcf -t $< >$@ 2>&1 || { tail -n 5 $@; exit 1; }
 
 $(GATEWARE_BUILD)/bustap-hx8k.bin: $(GATEWARE_BUILD)/bustap-hx8k.asc
 	@icepack $< $@
@@ -68,7 +70,7 @@ $(GATEWARE_BUILD)/ecp5.txt: $(filter-out %/$(GATEWARE_TOP).v $(GATEWARE_SOURCES)
 	@echo '  YOSYS  bustap_board (ECP5)'
 	@yosys -q -l $(@D)/ecp5.log -p 'read_verilog -I$(GATEWARE_SOURCES) $(filter %.v,$^)' \
 	    -p 'synth_ecp5 -abc9 -top bustap_board; tee -o $@ stat' >/dev/null 2>&1 || \
-	    { tail -n 20 $(@D)/ecp5.log; rm -f $@; exit 1; }
+	    { tail -n 20 $(@D)/ecp5.log; exit 1; }
 
 .PHONY: gateware-sim gateware-sim-run
 gateware-sim:

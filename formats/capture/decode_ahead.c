@@ -257,7 +257,7 @@ static void move(struct job *job, struct batch *batch, struct block_executions *
         const struct block_executions other = *executions;
         *executions = job->executions;
         job->executions = other;
-    } else if (batch->exchangeable && job->records_capacity >= batch->exchangeable) {
+    } else if (batch->exchangeable && job->records_capacity >= batch->capacity) {
         struct record *const records = batch->records;
         const size_t capacity = batch->exchangeable;
         batch->records = job->records;

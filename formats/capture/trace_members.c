@@ -241,7 +241,8 @@ static int hold(struct trace_members *members, const struct batch *description,
     }
     members->held = *description;
     members->held.records = records;
-    members->held.capacity = members->held.exchangeable = capacity;
+    members->held.capacity = description->count;
+    members->held.exchangeable = capacity;
     return 0;
 }
 

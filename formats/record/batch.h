@@ -46,7 +46,7 @@ struct NAMED_FIELDS batch {
     size_t count;           /* number of records; 0 in a batch with only a loss or gap */
     size_t capacity;        /* room, in records */
     size_t exchangeable; /* not 0: `records` is from malloc, with room for so many, and a source may
-                            exchange it for another such buffer, of that room or more */
+                            exchange it for another such buffer, with room for `capacity` */
     uint64_t first_index; /* number of requests accepted before records[0], including lost ones */
     uint64_t first_tick;  /* board tick of records[0]; with count 0 the last known tick */
     uint64_t last_tick;   /* board tick of the last record */

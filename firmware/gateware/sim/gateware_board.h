@@ -11,7 +11,7 @@
 struct gateware_settings {
     uint64_t bus_hz, core_hz, link_hz; /* 0: the clock is stopped */
     uint64_t seed;                     /* of the clocks' phases and the link's pauses; not 0 */
-    int vcd;                           /* descriptor that receives all signals, or 0 */
+    int vcd;                           /* receives all signals; the board closes it; or 0 */
     FILE *pins; /* receives the pins after each change, or NULL; the identity then has a clock of
                    0 Hz, as the chip's */
 };
@@ -23,7 +23,7 @@ struct gateware_board;
 /* A board after power-up, or NULL (no memory). Free with gateware_board_free. */
 struct gateware_board *gateware_board_new(const struct gateware_settings *settings);
 
-/* 0, or the errno of the first failure to write the settings' vcd. NULL is allowed. */
+/* 0, or the errno of the first failure to write or close the settings' vcd. NULL is allowed. */
 int gateware_board_free(struct gateware_board *board);
 
 /* Changes the clocks' frequencies from now on; 0 stops a clock. */

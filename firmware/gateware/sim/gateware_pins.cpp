@@ -44,6 +44,8 @@ extern "C" int gateware_free(struct gateware *gateware)
 #endif
     gateware->trace.close();
     int failure = gateware->file.failure;
+    if (gateware->file.descriptor != 0 && close(gateware->file.descriptor) != 0 && failure == 0)
+        failure = errno;
     delete gateware;
     return failure;
 }

@@ -24,11 +24,11 @@ struct gateware_pins {
 
 struct gateware;
 
-/* A board after power-up, or NULL (no memory). vcd: the caller's descriptor that receives all
- * signals, or 0. Free with gateware_free. */
+/* A board after power-up, or NULL (no memory). vcd: a descriptor that receives all signals, or
+ * 0; gateware_free closes it. */
 struct gateware *gateware_new(int vcd);
 
-/* 0, or the errno of the first failure to write vcd. */
+/* 0, or the errno of the first failure to write or close vcd. */
 int gateware_free(struct gateware *gateware);
 
 /* Applies the levels of the inputs and sets those of the outputs. */

@@ -36,7 +36,7 @@ enum place {
     PLACE_PAGE = 12   /* 5 */
 };
 
-/* Sets of weights, by the confidence in the guesses. */
+/* Sets of weights, by the confidence in the predictions. */
 enum select {
     SELECT_KIND = 0,
     SELECT_TOKEN = 64,
@@ -204,10 +204,10 @@ struct prediction {
     unsigned kind;
     bool matched, moved;       /* the followers expect this kind */
     unsigned sure;             /* of both, 6 bits */
-    uint32_t guesses[GUESSES]; /* addresses */
-    unsigned agreement;        /* which guesses are equal, 4 bits */
+    uint32_t guesses[GUESSES]; /* predicted addresses, by token */
+    unsigned agreement;        /* which predictions are equal, 4 bits */
     uint32_t last, before;     /* addresses of this kind */
-    uint32_t *follower;        /* the place of the guess TOKEN_FOLLOWER */
+    uint32_t *follower;        /* the place of the prediction TOKEN_FOLLOWER */
     unsigned token;
 };
 

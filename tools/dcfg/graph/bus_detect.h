@@ -2,8 +2,8 @@
  * Finds the model of a bus from its fetches.
  *
  * With images, each model is tried on a sample: the right one explains all fetches but those that
- * noise changed, and every other one leaves 5 % or more unexplained (doc/benchmarks.md). Of several
- * that explain equally much the strictest is chosen.
+ * noise changed, and every other one leaves 5 % or more unexplained. Of several that explain
+ * equally much the strictest is chosen.
  *
  * Without images, prefetches are recognised by the length of runs of successive chunks: each run
  * has all of them. A processor that refetches is recognised by how many of the chunks are ever

@@ -86,11 +86,11 @@ check-gateware:
 check-gateware-run: tests gateware-sim-run $(GATEWARE_BUILD)/bustap-hx8k.asc
 	@BUILD=$(BUILD) tests/firmware/gateware/check
 
-$(VERILATED)/V$(GATEWARE_TOP)__ALL.a: $(GATEWARE_RTL)
+$(VERILATED)/V$(GATEWARE_TOP)__ALL.a: $(GATEWARE_RTL) $(GATEWARE)/sim/gateware_pins.vlt
 	@mkdir -p $(VERILATED)
 	@echo '  VERILATE $(GATEWARE_TOP)'
 	@verilator $(VERILATOR_FLAGS) --cc --trace --Mdir $(VERILATED) --language 1364-2005 \
-	    -I$(GATEWARE_SOURCES) --top-module $(GATEWARE_TOP) $(filter %.v,$^)
+	    -I$(GATEWARE_SOURCES) --top-module $(GATEWARE_TOP) $(filter %.v %.vlt,$^)
 	@$(MAKE) -s -C $(VERILATED) -f V$(GATEWARE_TOP).mk >$(VERILATED)/log 2>&1 || { cat $(VERILATED)/log; exit 1; }
 
 $(VERILATED)/runtime.o: $(GATEWARE)/sim/gateware_pins.cpp $(VERILATED)/V$(GATEWARE_TOP)__ALL.a

@@ -176,6 +176,13 @@ uint64_t gateware_board_tick(const struct gateware_board *board)
     return board->tick;
 }
 
+uint64_t gateware_board_skip(struct gateware_board *board, uint64_t clocks)
+{
+    const uint64_t skipped = gateware_skip(board->gateware, clocks);
+    board->tick += skipped;
+    return skipped;
+}
+
 uint64_t gateware_board_stalled(const struct gateware_board *board)
 {
     return board->stalled;

@@ -42,6 +42,10 @@ bool gateware_board_armed(const struct gateware_board *board);
 /* The bus's clock: rising edges so far. */
 uint64_t gateware_board_tick(const struct gateware_board *board);
 
+/* Counts so many rising edges without simulating them, or fewer (gateware_skip). The bus must have
+ * been quiet for GATEWARE_SETTLE_NS. No real time passes. Returns the number of edges. */
+uint64_t gateware_board_skip(struct gateware_board *board, uint64_t clocks);
+
 /* Rising edges so far at which the bus's agents could not begin a request, because of BNR#. */
 uint64_t gateware_board_stalled(const struct gateware_board *board);
 

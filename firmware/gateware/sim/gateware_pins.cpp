@@ -2,8 +2,10 @@
 #include "firmware/gateware/sim/gateware_pins.h"
 
 #include "Vbustap_hx8k.h"
+#include "Vbustap_hx8k___024root.h"
 #include "verilated_vcd_c.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <new>
 #include <unistd.h>
@@ -53,6 +55,22 @@ extern "C" int gateware_free(struct gateware *gateware)
 extern "C" void gateware_dump(struct gateware *gateware, uint64_t picoseconds)
 {
     gateware->trace.dump(picoseconds);
+}
+
+extern "C" uint64_t gateware_skip(struct gateware *gateware, uint64_t clocks)
+{
+    Vbustap_hx8k___024root &registers = *gateware->board.rootp;
+    QData &tick = registers.bustap_hx8k__DOT__board__DOT__core__DOT__recorder__DOT__tick;
+    IData &since = registers.bustap_hx8k__DOT__board__DOT__core__DOT__recorder__DOT__since;
+    uint64_t left = (UINT64_C(1) << 32) - static_cast<uint32_t>(tick);
+    if (since != UINT32_MAX)
+        left = std::min<uint64_t>(left, UINT32_MAX - since);
+    if (left <= GATEWARE_SKIP_NEAR)
+        return 0;
+    uint64_t skipped = std::min(clocks, left - GATEWARE_SKIP_NEAR);
+    tick += skipped;
+    since += since == UINT32_MAX ? 0 : static_cast<uint32_t>(skipped);
+    return skipped;
 }
 
 extern "C" void gateware_apply(struct gateware *gateware, struct gateware_pins *pins)

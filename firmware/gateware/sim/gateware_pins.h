@@ -31,6 +31,13 @@ struct gateware *gateware_new(int vcd);
 /* 0, or the errno of the first failure to write or close vcd. */
 int gateware_free(struct gateware *gateware);
 
+#define GATEWARE_SKIP_NEAR 10000u /* clocks; the registers are behind by less */
+
+/* Advances the registers of the time as so many clocks of a quiet bus would, but stops
+ * GATEWARE_SKIP_NEAR before the low half of the session's tick wraps, or the time since the last
+ * record saturates. No request may be on its way. Returns the number of clocks skipped. */
+uint64_t gateware_skip(struct gateware *gateware, uint64_t clocks);
+
 /* Applies the levels of the inputs and sets those of the outputs. */
 void gateware_apply(struct gateware *gateware, struct gateware_pins *pins);
 

@@ -9,12 +9,15 @@
  * bus is quiet, and N commands are sent, whole and damaged, in all states. With halts=PERCENT the
  * clocks of bus and link stop for a while in this share of the simulation's steps.
  *
+ * With wraps=N the bus is quiet N times for so long that the low half of its tick wraps, or the
+ * time of a record saturates. The simulation skips most of these clocks.
+ *
  * The requests are random, those of the virtual multiprocessor (smp=N), or those of a trace
  * (replay=FILE), which starts again at its end.
  *
  * usage: cosimulate seed=N [smp=N | replay=FILE] [requests=N] [gap=CLOCKS] [packed=1] [filter=1]
  * [loss=1] [missed=1] [stall=1] [bus=HZ] [core=HZ] [link=HZ] [pause=PERCENT] [halts=PERCENT]
- * [vcd=FILE] [pins=FILE]
+ * [wraps=N] [vcd=FILE] [pins=FILE]
  */
 #include "tests/firmware/gateware/cosimulation.h"
 
@@ -54,6 +57,17 @@ static void choose_filter(struct test *test)
     }
 }
 
+/* Skips the middle of a long gap between requests. */
+static void skip_gap(struct test *test)
+{
+    const uint64_t now = gateware_board_tick(test->board), quiet = FIRST_TICK;
+    if (test->sent == 0 || now - test->phases[test->sent - 1].tick < quiet)
+        return;
+    const uint64_t next = test->phases[test->sent].tick;
+    if (next > now + quiet)
+        gateware_board_skip(test->board, next - now - quiet);
+}
+
 static void run_gateware(struct test *test)
 {
     uint8_t body[WIRE_CONFIGURATION_BYTES], session[4];
@@ -64,10 +78,12 @@ static void run_gateware(struct test *test)
     give(test);
     put_command(test, WIRE_ARM, session, 4);
     for (uint64_t i = 0; i < test->options.requests; i++)
-        test->phases[i].tick += gateware_board_tick(test->board) + QUIET_NS / 10;
+        test->phases[i].tick += gateware_board_tick(test->board);
     give(test);
-    while (test->sent < test->options.requests)
+    while (test->sent < test->options.requests) {
+        skip_gap(test);
         run(test, STEP_NS);
+    }
     settle(test);
     put_command(test, WIRE_STOP, NULL, 0);
     give(test);
@@ -91,8 +107,9 @@ static bool set(struct options *options, const char *argument)
                  {"commands", &options->commands, NULL}, {"bus", &options->bus, NULL},
                  {"core", &options->core, NULL},         {"link", &options->link, NULL},
                  {"pause", &options->pause, NULL},       {"halts", &options->halts, NULL},
-                 {"smp", &options->smp, NULL},           {"replay", NULL, &options->replay},
-                 {"vcd", NULL, &options->vcd},           {"pins", NULL, &options->pins}};
+                 {"smp", &options->smp, NULL},           {"wraps", &options->wraps, NULL},
+                 {"replay", NULL, &options->replay},     {"vcd", NULL, &options->vcd},
+                 {"pins", NULL, &options->pins}};
     const char *value = strchr(argument, '=');
     for (size_t i = 0; value && i < sizeof names / sizeof *names; i++)
         if (strlen(names[i].name) == (size_t)(value - argument) &&
@@ -155,6 +172,8 @@ int main(int count, char **arguments)
     for (uint64_t i = 0; i < options->requests; i++)
         p6_pins_offset(&test.phases[i]);
     set_ticks(&test);
+    if (options->wraps && test.phases[options->requests - 1].tick <= UINT32_MAX)
+        fail("no tick wraps: the test does not test");
     if (options->loss) {
         check_losses(&test);
     } else {

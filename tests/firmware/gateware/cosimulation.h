@@ -9,9 +9,11 @@
 #define STEP_NS  20000u
 #define FRAMES   8u /* in the queue */
 
+#define FIRST_TICK (QUIET_NS / 5) /* of the first request: bus clocks; ARM takes fewer */
+
 struct options {
     uint64_t seed, requests, gap, packed, filter, loss, missed, stall, commands;
-    uint64_t bus, core, link, pause, halts;
+    uint64_t bus, core, link, pause, halts, wraps;
     uint64_t smp;       /* processors of the virtual multiprocessor; 0: another workload */
     const char *replay; /* a trace, or NULL */
     const char *vcd;
@@ -42,7 +44,7 @@ void append(struct bytes *bytes, const uint8_t *data, size_t size);
 /* A random number below limit. */
 uint32_t below(struct test *test, uint32_t limit);
 
-/* Fills in the requests by the options, with ticks from about 0 on. */
+/* Fills in the requests by the options, with ticks from FIRST_TICK on. */
 void choose_phases(struct test *test);
 
 /* --- the gateware --- */

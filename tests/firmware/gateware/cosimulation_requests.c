@@ -5,13 +5,14 @@
 
 #include <stdio.h>
 
-#define GAP_MAX 100000u /* clocks that pass instead of more: time-only entries are among them */
+#define GAP_MAX   100000u /* clocks that pass instead of more: time-only entries are among them */
+#define WRAP_NEAR 30000u  /* clocks */
 
 /* Any encoding of a request; half of them near the one before, as on a real bus, or near the first
  * ones. */
 static void choose_random(struct test *test)
 {
-    uint64_t tick = 10;
+    uint64_t tick = FIRST_TICK;
     for (uint64_t i = 0; i < test->options.requests; i++) {
         struct bus_phase *phase = &test->phases[i];
         uint64_t random = virtual_random(&test->random);
@@ -66,12 +67,46 @@ static void take_phases(struct test *test)
     if (virtual_bus_failure(bus, &error) < 0)
         fail(error.message);
     virtual_bus_free(bus);
-    uint64_t before = 0, tick = 10;
+    uint64_t before = 0, tick = FIRST_TICK;
     for (size_t i = 0; i < count; i++) {
         uint64_t gap = test->phases[i].tick - before;
         before = test->phases[i].tick;
         tick += gap < GAP_MAX ? gap : GAP_MAX;
         test->phases[i].tick = tick;
+    }
+}
+
+/* The tick of the first request after a long gap. */
+static uint64_t choose_late(struct test *test, uint64_t before)
+{
+    const uint64_t wrap = (before | UINT32_MAX) + 1;
+    switch (below(test, 4)) {
+    case 0: /* the low half of the tick wraps among requests, */
+        return wrap - below(test, WRAP_NEAR);
+    case 1: /* or between two; */
+        return wrap + below(test, WRAP_NEAR);
+    case 2: /* the record's time saturates, or nearly so */
+        return before + UINT32_MAX - 2 + below(test, 5);
+    default:
+        return before + UINT32_MAX + (virtual_random(&test->random) & UINT64_C(0x3ffffffff));
+    }
+}
+
+/* Makes some gaps, evenly among the requests, long. */
+static void choose_wraps(struct test *test)
+{
+    const uint64_t part = test->options.requests / (test->options.wraps + 1);
+    uint64_t shift = 0;
+    for (uint64_t i = 1; i < test->options.requests; i++) {
+        struct bus_phase *phase = &test->phases[i];
+        phase->tick += shift;
+        if (part == 0 || i % part != 0)
+            continue;
+        uint64_t late = choose_late(test, phase[-1].tick);
+        if (late > phase->tick) {
+            shift += late - phase->tick;
+            phase->tick = late;
+        }
     }
 }
 
@@ -81,4 +116,6 @@ void choose_phases(struct test *test)
         take_phases(test);
     else
         choose_random(test);
+    if (test->options.wraps)
+        choose_wraps(test);
 }

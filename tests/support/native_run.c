@@ -1,6 +1,8 @@
 #define _GNU_SOURCE /* registers in ucontext_t */
 #include "tests/support/native_run.h"
 
+#include "capture/exec/dispatch/trap.h"
+
 #include <cpuid.h>
 #include <signal.h>
 #include <stdio.h>
@@ -8,7 +10,6 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#define TRAP_FLAG    0x100u
 #define RESUME_FLAG  0x10000u
 #define XSAVE_HEADER 512u
 #define XSAVE_SIZE   480u /* where the kernel notes the area's size */
@@ -127,7 +128,7 @@ static void on_end(int number, siginfo_t *info, void *context_pointer)
     ucontext_t *context = context_pointer;
     void *area = context->uc_mcontext.fpregs;
     save(run.machine, context);
-    if (run.step && number == SIGTRAP && info->si_code == TRAP_TRACE) {
+    if (run.step && number == SIGTRAP && context->uc_mcontext.gregs[REG_TRAPNO] == TRAP_DEBUG) {
         run.step(run.context, run.machine);
         return;
     }

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* siginfo_t */
 /* Programs executed branch by branch under a control program: compared with free and native
  * execution. */
 #include "capture/exec/aria/aria.h"
@@ -5,6 +6,7 @@
 #include "tests/support/exec_child.h"
 #include "tests/support/folder.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -45,7 +47,8 @@ enum way {
     COPIES,    /* a new state for each step */
     RUNNING,   /* aria_run(), with some steps between */
     WAYS,
-    UNCHECKED /* step by step; a step that a signal ends has no branch at its end */
+    UNCHECKED,   /* step by step; a step that a signal ends has no branch at its end */
+    UNEXPLAINED, /* the same; traps of single steps come without their cause */
 };
 
 struct program_run {
@@ -101,6 +104,20 @@ static void check_step(const struct aria_step *step, const struct aria_state *st
         fail("a step", &error);
 }
 
+/* A handler for traps as where a hypervisor loses bit BS of DR6: si_code is TRAP_BRKPT. */
+void exec_aria_unexplained(int number, siginfo_t *information, void *context);
+__asm__("exec_aria_unexplained:\n"
+        "    movl $1, 8(%rsi)\n"
+        "    jmp exec_signal_entry\n");
+
+static void take_causes_away(void)
+{
+    struct sigaction action;
+    sigaction(SIGTRAP, NULL, &action);
+    action.sa_sigaction = exec_aria_unexplained;
+    sigaction(SIGTRAP, &action, NULL);
+}
+
 static void run_step_by_step(const struct program_run *run)
 {
     struct aria_settings settings = {.stack = {.environment = environment, .random = random_bytes}};
@@ -111,6 +128,8 @@ static void run_step_by_step(const struct program_run *run)
     if (!aria || !(states[0] = aria_initial(aria, &error)) ||
         !(states[1] = aria_state_copy(aria, states[0], &error)))
         fail(run->arguments[0], &error);
+    if (run->way == UNEXPLAINED)
+        take_causes_away();
     unsigned which = 0;
     uint64_t count = 0;
     do {
@@ -182,12 +201,12 @@ static void test_programs(void)
 }
 
 /* Signals, faults and changed code occur in the middle of steps. */
-static void compare_output(const char *program, const char *argument)
+static void compare_output(const char *program, const char *argument, enum way way)
 {
     static struct exec_child native, child;
     struct sum *sum = exec_child_share(sizeof *sum);
     const char *const arguments[] = {program, argument, NULL};
-    struct program_run context = {arguments, UNCHECKED, sum};
+    struct program_run context = {arguments, way, sum};
     CU_ASSERT_PTR_NOT_NULL_FATAL(sum);
     exec_child_native(&native, arguments, environment);
     exec_child_run(&child, run, &context);
@@ -214,7 +233,9 @@ static void test_interrupted(void)
         snprintf(program, sizeof program, "%s/%s", folder, ours[i][0]);
         snprintf(source, sizeof source, "tests/capture/programs/%s.c", ours[i][0]);
         CU_ASSERT(exec_child_compile(program, source, "-O1 -pthread"));
-        compare_output(program, ours[i][1]);
+        compare_output(program, ours[i][1], UNCHECKED);
+        if (strcmp(ours[i][0], "changing") == 0)
+            compare_output(program, ours[i][1], UNEXPLAINED);
     }
     folder_remove(folder);
 }

@@ -16,6 +16,7 @@ seed=1
 for options in '' commands=60 packed=1 filter=1 'packed=1 filter=1 gap=20' 'pause=30 gap=1000 requests=5000' \
     'halts=60 packed=1 requests=5000' 'commands=60 halts=50' 'commands=60 bus=0' \
     'requests=2000 wraps=8' 'packed=1 requests=2000 wraps=8 gap=20' 'loss=1 gap=0 wraps=3' \
+    'heartbeat=1 gap=30 requests=50000' \
     'loss=1 gap=0 link=20000000 pause=30' 'loss=1 gap=0 packed=1 bus=100000000' \
     'loss=1 missed=1 gap=0 packed=1 bus=100000000 core=50000000' 'loss=1 missed=1 gap=2 core=30000000' \
     'smp=8 bus=10000000' 'smp=8 packed=1 bus=15000000 requests=5000' \

@@ -13,7 +13,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define STEPS_MAX    64u
 #define COMMANDS_MAX 2048u    /* bytes */
-#define LOOK_NS      1000u    /* between looks at the board's bytes */
 #define PATIENCE_NS  2000000u /* without a byte while a reply is due */
 #define NANOSECONDS  1500000u /* of all pauses: a heartbeat */
 #define BUS_HZ       5000000u /* it is quiet: slow, so that its simulation costs little */

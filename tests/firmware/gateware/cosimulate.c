@@ -12,12 +12,15 @@
  * With wraps=N the bus is quiet N times for so long that the low half of its tick wraps, or the
  * time of a record saturates. The simulation skips most of these clocks.
  *
+ * With heartbeat=MS it is compared when heartbeats are sent: in sessions without and with requests,
+ * while the link pauses, and with the queue full; records are checked as with loss=1.
+ *
  * The requests are random, those of the virtual multiprocessor (smp=N), or those of a trace
  * (replay=FILE), which starts again at its end.
  *
  * usage: cosimulate seed=N [smp=N | replay=FILE] [requests=N] [gap=CLOCKS] [packed=1] [filter=1]
  * [loss=1] [missed=1] [stall=1] [bus=HZ] [core=HZ] [link=HZ] [pause=PERCENT] [halts=PERCENT]
- * [wraps=N] [vcd=FILE] [pins=FILE]
+ * [wraps=N] [heartbeat=MS] [vcd=FILE] [pins=FILE]
  */
 #include "tests/firmware/gateware/cosimulation.h"
 
@@ -28,8 +31,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define SESSION 0xdeadbeefu
 
 /* Most are near a request: only then do the low bits of a bound matter. */
 static uint32_t choose_bound(struct test *test)
@@ -68,22 +69,32 @@ static void skip_gap(struct test *test)
         gateware_board_skip(test->board, next - now - quiet);
 }
 
-static void run_gateware(struct test *test)
+void arm(struct test *test)
 {
-    uint8_t body[WIRE_CONFIGURATION_BYTES], session[4];
+    uint8_t session[4];
     bytes_put32(session, SESSION);
-    put_command(test, WIRE_IDENTIFY, NULL, 0);
-    wire_configuration_put(body, &test->configuration);
-    put_command(test, WIRE_CONFIGURE, body, sizeof body);
-    give(test);
     put_command(test, WIRE_ARM, session, 4);
     for (uint64_t i = 0; i < test->options.requests; i++)
         test->phases[i].tick += gateware_board_tick(test->board);
+    test->begun = true;
     give(test);
+}
+
+void run_requests(struct test *test)
+{
     while (test->sent < test->options.requests) {
         skip_gap(test);
         run(test, STEP_NS);
     }
+}
+
+static void run_gateware(struct test *test)
+{
+    put_command(test, WIRE_IDENTIFY, NULL, 0);
+    put_configure(test);
+    give(test);
+    arm(test);
+    run_requests(test);
     settle(test);
     put_command(test, WIRE_STOP, NULL, 0);
     give(test);
@@ -100,15 +111,25 @@ static bool set(struct options *options, const char *argument)
         const char *name;
         uint64_t *number; /* or: */
         const char **text;
-    } names[] = {{"seed", &options->seed, NULL},         {"requests", &options->requests, NULL},
-                 {"gap", &options->gap, NULL},           {"packed", &options->packed, NULL},
-                 {"filter", &options->filter, NULL},     {"loss", &options->loss, NULL},
-                 {"missed", &options->missed, NULL},     {"stall", &options->stall, NULL},
-                 {"commands", &options->commands, NULL}, {"bus", &options->bus, NULL},
-                 {"core", &options->core, NULL},         {"link", &options->link, NULL},
-                 {"pause", &options->pause, NULL},       {"halts", &options->halts, NULL},
-                 {"smp", &options->smp, NULL},           {"wraps", &options->wraps, NULL},
-                 {"replay", NULL, &options->replay},     {"vcd", NULL, &options->vcd},
+    } names[] = {{"seed", &options->seed, NULL},
+                 {"requests", &options->requests, NULL},
+                 {"gap", &options->gap, NULL},
+                 {"packed", &options->packed, NULL},
+                 {"filter", &options->filter, NULL},
+                 {"loss", &options->loss, NULL},
+                 {"missed", &options->missed, NULL},
+                 {"stall", &options->stall, NULL},
+                 {"commands", &options->commands, NULL},
+                 {"bus", &options->bus, NULL},
+                 {"core", &options->core, NULL},
+                 {"link", &options->link, NULL},
+                 {"pause", &options->pause, NULL},
+                 {"halts", &options->halts, NULL},
+                 {"smp", &options->smp, NULL},
+                 {"wraps", &options->wraps, NULL},
+                 {"heartbeat", &options->heartbeat, NULL},
+                 {"replay", NULL, &options->replay},
+                 {"vcd", NULL, &options->vcd},
                  {"pins", NULL, &options->pins}};
     const char *value = strchr(argument, '=');
     for (size_t i = 0; value && i < sizeof names / sizeof *names; i++)
@@ -121,6 +142,27 @@ static bool set(struct options *options, const char *argument)
             return true;
         }
     return false;
+}
+
+static void check(struct test *test)
+{
+    const struct wire_identity identity = first_identity(test);
+    for (uint64_t i = 0; i < test->options.requests; i++)
+        p6_pins_offset(&test->phases[i]);
+    set_ticks(test);
+    if (test->options.wraps && test->phases[test->options.requests - 1].tick <= UINT32_MAX)
+        fail("no tick wraps: the test does not test");
+    if (test->options.heartbeat) {
+        keep_time(test, &identity);
+        printf("%zu heartbeats in time, ", compare_heartbeats(test));
+    }
+    if (test->options.loss || test->options.heartbeat) {
+        check_losses(test);
+    } else {
+        run_twin(test, &identity);
+        size_t frames = compare(test);
+        printf("%zu frames, %zu bytes, equal\n", frames, test->gateware.size);
+    }
 }
 
 int main(int count, char **arguments)
@@ -165,26 +207,17 @@ int main(int count, char **arguments)
         choose_filter(&test);
     if (options->commands)
         give_random_commands(&test);
+    else if (options->heartbeat)
+        give_heartbeats(&test);
     else
         run_gateware(&test);
 
-    const struct wire_identity identity = first_identity(&test);
-    for (uint64_t i = 0; i < options->requests; i++)
-        p6_pins_offset(&test.phases[i]);
-    set_ticks(&test);
-    if (options->wraps && test.phases[options->requests - 1].tick <= UINT32_MAX)
-        fail("no tick wraps: the test does not test");
-    if (options->loss) {
-        check_losses(&test);
-    } else {
-        run_twin(&test, &identity);
-        size_t frames = compare(&test);
-        printf("%zu frames, %zu bytes, equal\n", frames, test.gateware.size);
-    }
+    check(&test);
     if (gateware_board_free(test.board) != 0 || (pins && fclose(pins) != 0))
         fail("cannot write the file of signals");
     free(test.phases);
     free(test.ends.data);
+    free(test.moments.data);
     free(test.commands.data);
     free(test.gateware.data);
     free(test.twin.data);

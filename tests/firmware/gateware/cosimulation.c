@@ -42,12 +42,19 @@ void put_command(struct test *test, uint8_t code, const uint8_t *body, uint16_t 
     append(&test->commands, bytes, wire_command_put(bytes, &command));
 }
 
+void put_configure(struct test *test)
+{
+    uint8_t body[WIRE_CONFIGURATION_BYTES];
+    wire_configuration_put(body, &test->configuration);
+    put_command(test, WIRE_CONFIGURE, body, sizeof body);
+}
+
 static void run_clocks(struct test *test, uint64_t nanoseconds)
 {
     size_t next = test->sent;
-    test->sent +=
-        gateware_board_run(test->board, nanoseconds, test->phases + next,
-                           gateware_board_armed(test->board) ? test->options.requests - next : 0);
+    test->sent += gateware_board_run(
+        test->board, nanoseconds, test->phases + next,
+        test->begun && gateware_board_armed(test->board) ? test->options.requests - next : 0);
 }
 
 /* The clocks of bus and link may end anywhere, in either half of a period, and go on at another
@@ -65,16 +72,30 @@ static uint64_t halt(struct test *test)
     return until + halted;
 }
 
+static void note_moment(struct test *test)
+{
+    const struct moment moment = {.nanoseconds = test->now,
+                                  .given = test->given,
+                                  .sent = test->sent,
+                                  .gateware = test->gateware.size,
+                                  .write_share = gateware_board_chip(test->board)->write_share};
+    append(&test->moments, (const uint8_t *)&moment, sizeof moment);
+}
+
 void run(struct test *test, uint64_t nanoseconds)
 {
     struct ft245_chip *chip = gateware_board_chip(test->board);
+    const uint64_t step = test->options.heartbeat ? LOOK_NS : STEP_NS;
     uint8_t bytes[FT245_BYTES];
-    for (uint64_t i = 0; i < nanoseconds; i += STEP_NS) {
+    for (uint64_t i = 0; i < nanoseconds; i += step) {
         uint64_t done = 0;
         if (test->options.halts && below(test, 100) < test->options.halts)
             done = halt(test);
-        run_clocks(test, STEP_NS - done);
+        run_clocks(test, step - done);
+        test->now += step;
         append(&test->gateware, bytes, ft245_chip_take(chip, bytes, sizeof bytes));
+        if (test->options.heartbeat)
+            note_moment(test);
     }
     if (chip->fault)
         fail(chip->fault);

@@ -76,13 +76,11 @@ static void end_damaged(struct test *test)
  * the gateware does not (fuzz_gateware_commands.c compares that). */
 void give_random_commands(struct test *test)
 {
-    uint8_t body[WIRE_CONFIGURATION_BYTES];
     bool waits = false;
     put_command(test, WIRE_IDENTIFY, NULL, 0);
-    wire_configuration_put(body, &test->configuration);
     /* The gateware has no room for all while it executes the first. */
     for (unsigned i = 0; i < 4; i++)
-        put_command(test, WIRE_CONFIGURE, body, sizeof body);
+        put_configure(test);
     give(test);
     settle(test);
     for (uint64_t i = 0; i < test->options.commands; i++) {

@@ -38,6 +38,16 @@ static void check_loss(const struct wire_frame *frame, uint64_t expected,
         fail("the interval of a loss is wrong");
 }
 
+static void check_heartbeat(const struct wire_frame *frame, uint64_t expected)
+{
+    struct wire_counters counters;
+    if (wire_counters_get(&counters, frame->payload, frame->payload_bytes) < 0 ||
+        frame->first_index != expected ||
+        counters.seen !=
+            counters.accepted + counters.filtered + counters.above_4gib + counters.undecoded)
+        fail("a heartbeat's counters or its index are wrong");
+}
+
 static void check_records(const struct wire_frame *frame, const struct accepted *list)
 {
     static struct record records[WIRE_FRAME_RECORDS_MAX];
@@ -73,6 +83,8 @@ void check_losses(const struct test *test)
             delivered += frame.count;
             expected = frame.first_index + frame.count;
         }
+        if (frame.kind == WIRE_HEARTBEAT)
+            check_heartbeat(&frame, expected);
         if (frame.kind == WIRE_END)
             wire_counters_get(&counters, frame.payload, frame.payload_bytes);
         at += frame_size(&frame);

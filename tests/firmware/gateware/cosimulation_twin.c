@@ -8,7 +8,7 @@ static size_t twin_take(void *context, struct bus_phase *phases, size_t capacity
     size_t count = 0;
     if (!board_armed(&twin->board))
         return 0;
-    while (count < capacity && twin->next_phase < twin->test->options.requests) {
+    while (count < capacity && twin->next_phase < twin->phase_limit) {
         phases[count] = twin->test->phases[twin->next_phase++];
         twin->now = phases[count++].tick;
     }
@@ -46,7 +46,10 @@ static struct bus_stalls twin_stalls(void *context)
 
 static size_t twin_send(void *context, const uint8_t *bytes, size_t size)
 {
-    append(&((struct twin *)context)->test->twin, bytes, size);
+    const struct twin *twin = context;
+    if (twin->link_stops)
+        return 0;
+    append(&twin->test->twin, bytes, size);
     return size;
 }
 
@@ -62,7 +65,7 @@ static size_t twin_receive(void *context, uint8_t *bytes, size_t capacity)
 
 void twin_init(struct twin *twin, struct test *test, const struct wire_identity *identity)
 {
-    *twin = (struct twin){.test = test};
+    *twin = (struct twin){.test = test, .phase_limit = test->options.requests};
     const struct bus_front bus = {.take = twin_take,
                                   .now = twin_now,
                                   .microseconds = twin_microseconds,
@@ -89,5 +92,21 @@ void run_twin(struct test *test, const struct wire_identity *identity)
         size_t end;
         memcpy(&end, test->ends.data + i, sizeof end);
         steps(&twin, end);
+    }
+}
+
+void keep_time(struct test *test, const struct wire_identity *identity)
+{
+    struct twin twin;
+    twin_init(&twin, test, identity);
+    for (size_t i = 0; i < test->moments.size; i += sizeof(struct moment)) {
+        struct moment moment;
+        memcpy(&moment, test->moments.data + i, sizeof moment);
+        twin.microseconds = moment.nanoseconds / 1000;
+        twin.phase_limit = moment.sent;
+        twin.link_stops = moment.write_share == 0;
+        steps(&twin, moment.given);
+        moment.twin = test->twin.size;
+        memcpy(test->moments.data + i, &moment, sizeof moment);
     }
 }

@@ -5,12 +5,14 @@
 #include "firmware/board_state.h"
 #include "tests/firmware/gateware/cosimulation.h"
 
-/* Its link and its bus never wait. */
+/* Its bus never waits, and its link only while link_stops. */
 struct twin {
     struct test *test; /* its frames go to test->twin */
     struct board board;
     struct board_frame frames[FRAMES];
     size_t next_phase, received;
+    size_t phase_limit; /* of the phases that it may take */
+    bool link_stops;
     size_t limit; /* of the commands' bytes that it may receive */
     uint64_t now, microseconds;
 };

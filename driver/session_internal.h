@@ -172,9 +172,9 @@ bool session_detects_silence(const struct session *session);
 /* Monotonic time at which a silent armed board is sent STATUS again, or given up. */
 int64_t session_silence_due(const struct session *session);
 
-/* Requests STATUS from a silent armed board when due, as its END may be lost. 1 after the last
- * request without an answer; 0; or the session is broken and the code says why. */
-int session_check_silence(struct session *session);
+/* Requests STATUS from a silent armed board when due, as its END may be lost. Whether the last
+ * request had no answer. */
+bool session_check_silence(struct session *session);
 
 /*
  * Processes a reply while armed or stopping. True if it shows that the session has ended and END

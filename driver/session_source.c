@@ -58,8 +58,8 @@ static int wait_for_bytes(struct session *session, struct source_call *call, str
 {
     if (session->phase == SESSION_STOPPING && session_check_stop(session) < 0)
         return 0;
-    int silence = session_check_silence(session);
-    if (silence > 0 && sends_noise(session))
+    bool silent = session_check_silence(session);
+    if (silent && sends_noise(session))
         fall_silent(session, "only noise");
     if (session->phase == SESSION_BROKEN)
         return 0;
@@ -71,6 +71,8 @@ static int wait_for_bytes(struct session *session, struct source_call *call, str
     call->has_read = true;
     int pause = pause_ms(session, call, now);
     int result = session_fill(session, pause, &session->broken);
+    if (result > 0 || result == BT_TIMEOUT)
+        extend_limits(session, now + pause);
     if (result > 0)
         return 0;
     if (result != BT_TIMEOUT) {
@@ -79,10 +81,9 @@ static int wait_for_bytes(struct session *session, struct source_call *call, str
         (void)session_break(session);
         return 0;
     }
-    extend_limits(session, now + pause);
     if (call->batch->count > 0 && call->deadline_ms == INT64_MAX)
         return 1;
-    if (silence > 0)
+    if (silent)
         fall_silent(session, "nothing");
     return 0;
 }

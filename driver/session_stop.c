@@ -32,33 +32,38 @@ int session_break(struct session *session)
     return session->broken.code;
 }
 
-static int send_stop(struct session *session, struct bt_error *error)
+/* The commands below are repeated, and a failure of the link ends the session only when all that
+ * arrived before it is read: reading reports it. */
+static void send(struct session *session, enum wire_command_code code, uint32_t *tag)
+{
+    session->asked_ms = clock_monotonic_ms();
+    (void)session_send(session, code, NULL, 0, tag, &session->broken);
+}
+
+static void send_stop(struct session *session)
 {
     uint32_t tag;
     session->stops_sent++;
-    session->asked_ms = clock_monotonic_ms();
-    int result = session_send(session, WIRE_STOP, NULL, 0, &tag, error);
-    return result == BT_TIMEOUT ? 0 : result; /* it is repeated anyway */
+    send(session, WIRE_STOP, &tag);
+}
+
+static void send_status(struct session *session)
+{
+    session->statuses_sent++;
+    send(session, WIRE_STATUS, &session->status_tag);
 }
 
 int session_stop(struct source *source, struct bt_error *error)
 {
     struct session *session = (struct session *)source;
+    (void)error;
     if (session->phase != SESSION_ARMED)
         return 0;
     session->phase = SESSION_STOPPING;
     session->statuses_sent = 0;
     session->stop_ms = clock_monotonic_ms();
-    return send_stop(session, error);
-}
-
-static int send_status(struct session *session)
-{
-    session->statuses_sent++;
-    session->asked_ms = clock_monotonic_ms();
-    int result =
-        session_send(session, WIRE_STATUS, NULL, 0, &session->status_tag, &session->broken);
-    return result == BT_TIMEOUT ? 0 : result;
+    send_stop(session);
+    return 0;
 }
 
 int session_check_stop(struct session *session)
@@ -73,14 +78,15 @@ int session_check_stop(struct session *session)
                          session->name, (double)session->settings.stop_ms / 1000);
     } else if (!session->stop_confirmed && session->stops_sent < TRIES) {
         if (now - session->asked_ms >= REPEAT_MS)
-            result = send_stop(session, &session->broken);
+            send_stop(session);
     } else if (now - quiet_since >= OVERDUE_MS) {
-        result = session->statuses_sent < TRIES
-                     ? send_status(session)
-                     : bt_fail(&session->broken, BT_DEVICE,
-                               "board %s does not report how its capture ended; its last requests "
-                               "may be missing",
-                               session->name);
+        if (session->statuses_sent < TRIES)
+            send_status(session);
+        else
+            result = bt_fail(&session->broken, BT_DEVICE,
+                             "board %s does not report how its capture ended; its last requests "
+                             "may be missing",
+                             session->name);
     }
     return result < 0 ? session_break(session) : 0;
 }
@@ -99,14 +105,14 @@ int64_t session_silence_due(const struct session *session)
                                        : session->asked_ms + silence / (int)(2 * TRIES);
 }
 
-int session_check_silence(struct session *session)
+bool session_check_silence(struct session *session)
 {
     if (!session_detects_silence(session) || clock_monotonic_ms() < session_silence_due(session))
-        return 0;
+        return false;
     if (session->statuses_sent >= TRIES)
-        return 1;
-    int result = send_status(session);
-    return result < 0 ? session_break(session) : 0;
+        return true;
+    send_status(session);
+    return false;
 }
 
 bool session_take_reply(struct session *session, const struct wire_frame *frame)

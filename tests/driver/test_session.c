@@ -249,6 +249,30 @@ static void test_stands_still(void)
     fixture_end(&f);
 }
 
+/* A board is unplugged while the process stands still. What it had sent is delivered although the
+ * board seems silent, or a stop is due, and commands fail. */
+static void test_unplugged_meanwhile(void)
+{
+    for (unsigned stops = 0; stops < 2; stops++) {
+        struct fixture f;
+        struct fake_board *board = fake_board_new();
+        struct session_settings settings = session_settings_default();
+        settings.silence_ms = 12;
+        fixture_arm_with(&f, board, &settings);
+        fake_board_records(board, 100, 0);
+        fake_board_records(board, 100, 0);
+        board->piece = 256;
+        board->slow_ms = 8;
+        board->closes = board->takes_nothing = true;
+        if (stops)
+            CU_ASSERT_EQUAL(source_stop(f.source, &f.error), 0);
+        CU_ASSERT_EQUAL(fixture_drain(&f), BT_CLOSED);
+        CU_ASSERT_EQUAL(f.records, 200);
+        CU_ASSERT_PTR_NOT_NULL(strstr(f.error.message, "unplugged"));
+        fixture_end(&f);
+    }
+}
+
 /* Bytes outside of frames do not end a silence. */
 static void test_noise(void)
 {
@@ -895,6 +919,7 @@ static const struct test_case cases[] = {
     {"duplicates and reordering", test_duplicates_and_reordering},
     {"frames of other sessions", test_stale_frames},
     {"silence", test_silence},
+    {"unplugged meanwhile", test_unplugged_meanwhile},
     {"a stopped process", test_stands_still},
     {"noise", test_noise},
     {"boards that do not answer", test_who_does_not_answer},

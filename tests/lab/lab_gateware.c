@@ -9,9 +9,11 @@
 #define BUS_HZ  UINT64_C(50000000) /* 1.7 million requests a second, plain, fit the link */
 #define CORE_HZ UINT64_C(66000000)
 #define LINK_HZ UINT64_C(60000000) /* a byte each */
-#define STEP_NS 20000u
-#define IDLE_NS 1000000u /* without a byte: the board has nothing to do */
-#define AHEAD   256u     /* phases: more than pass in a step */
+#define IDLE_NS 1000000u           /* without a byte: the board has nothing to do */
+#define AHEAD   256u               /* phases: more than pass in a step */
+
+_Static_assert(LAB_GATEWARE_STEP_TICKS == LAB_GATEWARE_STEP_NS * BUS_HZ / 1000000000,
+               "ticks of a step");
 
 struct lab_gateware {
     struct gateware_board *board;
@@ -83,8 +85,8 @@ static void make_phases(struct lab_gateware *self)
 
 static void put_phases(struct lab_gateware *self)
 {
-    size_t done =
-        gateware_board_run(self->board, STEP_NS, self->phases, self->armed ? self->count : 0);
+    size_t done = gateware_board_run(self->board, LAB_GATEWARE_STEP_NS, self->phases,
+                                     self->armed ? self->count : 0);
     self->count -= done;
     self->bus->sent += done;
     memmove(self->phases, self->phases + done, self->count * sizeof *self->phases);
@@ -100,7 +102,7 @@ static void stop_when_ended(struct lab_gateware *self)
 {
     if (self->bus->sent < self->bus->requests || self->stopped)
         return;
-    self->settled_ns += STEP_NS;
+    self->settled_ns += LAB_GATEWARE_STEP_NS;
     if (self->settled_ns < GATEWARE_SETTLE_NS || self->chip->from_count > 0 || !self->clocked)
         return;
     gateware_board_stop(self->board);
@@ -157,7 +159,7 @@ bool lab_gateware_step(struct lab_gateware *self, bool clocked)
     }
     if (!self->armed && self->idle_ns >= IDLE_NS)
         return false;
-    self->idle_ns += STEP_NS;
+    self->idle_ns += LAB_GATEWARE_STEP_NS;
     if (self->armed)
         make_phases(self);
     put_phases(self);

@@ -14,6 +14,10 @@ struct lab_gateware;
 
 #define LAB_GATEWARE_LINK_BYTES 60e6
 
+/* Time and ticks that the board runs at once. As much of a delay by a stall is made up for. */
+#define LAB_GATEWARE_STEP_NS    20000u
+#define LAB_GATEWARE_STEP_TICKS 1000u
+
 /* A board after power-up on a bus and a link, which carries up to link_bytes a second of its time,
  * at most LAB_GATEWARE_LINK_BYTES. NULL: this model was built without verilator, or memory is
  * insufficient. */

@@ -276,6 +276,8 @@ static int fake_write(struct stream *stream, const uint8_t *bytes, size_t size, 
 {
     struct fake_board *board = (struct fake_board *)stream;
     (void)timeout_ms;
+    if (board->takes_nothing)
+        return bt_fail(error, BT_CLOSED, "the fake board was unplugged");
     if (board->stuffed)
         return bt_fail(error, BT_TIMEOUT, "the fake board takes nothing");
     for (size_t at = 0; at < size;) {

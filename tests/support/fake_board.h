@@ -33,6 +33,7 @@ struct fake_board {
     uint8_t version;           /* of its frames */
     uint8_t refusal;           /* status of every reply but identify's */
     bool closes;               /* the stream is closed when everything is read, not silent */
+    bool takes_nothing;        /* the stream is closed for writing */
     bool impatient;            /* reads without data time out at once */
     bool loses_end;            /* END never arrives */
     bool babbles;              /* sends endless noise instead of being silent */

@@ -2,6 +2,7 @@
 #include "tests/support/native_run.h"
 
 #include "capture/exec/dispatch/trap.h"
+#include "capture/exec/translate/xsave_area.h"
 
 #include <cpuid.h>
 #include <signal.h>
@@ -10,10 +11,9 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#define RESUME_FLAG  0x10000u
-#define XSAVE_HEADER 512u
-#define XSAVE_SIZE   480u /* where the kernel notes the area's size */
-#define STACK_BYTES  (256u << 10)
+#define RESUME_FLAG 0x10000u
+#define XSAVE_SIZE  480u /* where the kernel notes the area's size */
+#define STACK_BYTES (256u << 10)
 
 #define MISSING_OFFSET    2816u /* room for a component that the processor lacks */
 #define LEGACY_COMPONENTS 3u    /* x87 and SSE */

@@ -1,12 +1,11 @@
 #include "capture/exec/aria/not_taken_internal.h"
 
 #include "capture/exec/dispatch/trampoline.h"
+#include "capture/exec/translate/xsave_area.h"
 
 #include <string.h>
 
-#define CHUNK        64u
-#define XSAVE_LEGACY 512u
-#define XSAVE_HEADER 64u
+#define CHUNK 64u
 
 static void add(struct not_taken *not_taken, uint64_t address, unsigned size, unsigned offset,
                 bool write)
@@ -133,12 +132,12 @@ static void add_xsave(struct not_taken *not_taken, const struct decode_access *a
     uint64_t header[2] = {0, 0};
     uint32_t offset, size;
     if (access->element == DECODE_XSAVE_RESTORE)
-        not_taken_load(not_taken, header, address + XSAVE_LEGACY, sizeof header);
+        not_taken_load(not_taken, header, address + XSAVE_HEADER, sizeof header);
     else
-        memcpy(header, not_taken->thread->vector + XSAVE_LEGACY, sizeof *header);
+        memcpy(header, not_taken->thread->vector + XSAVE_HEADER, sizeof *header);
     struct trace_areas areas = trace_expander_areas(known, (enum decode_xsave)access->element,
                                                     asked, header[0], header[1]);
-    add_range(not_taken, address, XSAVE_LEGACY + XSAVE_HEADER, 0, write);
+    add_range(not_taken, address, XSAVE_OTHERS, 0, write);
     while (trace_expander_next_area(known, &areas, &offset, &size))
         add_range(not_taken, address + offset, size, offset, write);
 }

@@ -2,6 +2,7 @@
 #include "capture/exec/dispatch/executor_state.h"
 #include "capture/exec/dispatch/trampoline.h"
 #include "capture/exec/dispatch/trap.h"
+#include "capture/exec/translate/xsave_area.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -9,11 +10,6 @@
 
 #define STACK_BYTES ((size_t)1 << 20)
 
-#define XSAVE_HEADER 512u
-#define MXCSR_AT     24u
-#define XMM_AT       160u
-#define XMM_BYTES    256u
-#define SSE          2u /* bit in the header */
 #define XSAVE_SIZE_AT                                                                              \
     480u /* offset of the area's size, which the kernel stores in its legacy part */
 #define XSAVE_MAGIC 0x46505853u
@@ -83,18 +79,18 @@ static void save_vector(struct exec_thread *thread, const ucontext_t *context)
 {
     const uint8_t *area = (const uint8_t *)context->uc_mcontext.fpregs;
     uint32_t magic, size = XSAVE_HEADER;
-    uint64_t components = 3;
+    uint64_t components = XSAVE_HAS_X87 | XSAVE_HAS_SSE;
     memcpy(&magic, area + XSAVE_SIZE_AT - 16, sizeof magic);
     if (magic == XSAVE_MAGIC) {
         memcpy(&size, area + XSAVE_SIZE_AT, sizeof size);
         memcpy(&components, area + XSAVE_HEADER, sizeof components);
     }
     if (thread->vector_live == EXEC_STEP_SSE) {
-        memcpy(thread->vector + MXCSR_AT, area + MXCSR_AT, sizeof(uint32_t));
-        if (components & SSE)
-            memcpy(thread->vector + XMM_AT, area + XMM_AT, XMM_BYTES);
+        memcpy(thread->vector + XSAVE_MXCSR, area + XSAVE_MXCSR, sizeof(uint32_t));
+        if (components & XSAVE_HAS_SSE)
+            memcpy(thread->vector + XSAVE_XMM, area + XSAVE_XMM, XSAVE_XMM_BYTES);
         else
-            memset(thread->vector + XMM_AT, 0, XMM_BYTES);
+            memset(thread->vector + XSAVE_XMM, 0, XSAVE_XMM_BYTES);
         return;
     }
     memcpy(thread->vector, area, size < thread->vector_bytes ? size : thread->vector_bytes);

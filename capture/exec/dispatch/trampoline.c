@@ -1,6 +1,7 @@
 #include "capture/exec/dispatch/trampoline.h"
 
 #include "capture/exec/dispatch/executor_state.h"
+#include "capture/exec/translate/xsave_area.h"
 
 /*
  * In assembler, because all registers have the program's values. The program's stack is never used;
@@ -32,6 +33,9 @@ SYMBOL(thread_side, EXEC_THREAD_SIDE);
 SYMBOL(thread_lookup, EXEC_THREAD_LOOKUP);
 SYMBOL(thread_targets, EXEC_THREAD_TARGETS);
 SYMBOL(step_sse, 2); /* EXEC_STEP_SSE */
+SYMBOL(xsave_mxcsr, XSAVE_MXCSR);
+SYMBOL(xsave_xmm, XSAVE_XMM);
+SYMBOL(xsave_header, XSAVE_HEADER);
 SYMBOL(system_call_again, EXEC_SYSTEM_CALL_AGAIN);
 
 _Static_assert(EXEC_STEP_SSE == 2, "step_sse");
@@ -119,10 +123,10 @@ __asm__(".macro save_vector\n"
         "    xor %edx, %edx\n"
         "    cmpb $0, %gs:thread_has_xsaveopt\n"
         "    je .Lwhole_\\@\n"
-        "    mov 512(%rcx), %esi\n" /* XSTATE_BV, before and after */
+        "    mov xsave_header(%rcx), %esi\n" /* XSTATE_BV, before and after */
         "    not %esi\n"
         "    xsaveopt64 (%rcx)\n"
-        "    test %esi, 512(%rcx)\n"
+        "    test %esi, xsave_header(%rcx)\n"
         "    jz .Lsaved_\\@\n"
         ".Lwhole_\\@:\n"
         "    xsave64 (%rcx)\n"
@@ -131,10 +135,10 @@ __asm__(".macro save_vector\n"
 
 /* Applies `move`, load or store, to xmm0 to xmm15 in the area that `base` points to. */
 __asm__(".macro load_xmm number, base\n"
-        "    movaps 160 + 16 * \\number(%\\base), %xmm\\number\n"
+        "    movaps xsave_xmm + 16 * \\number(%\\base), %xmm\\number\n"
         ".endm\n"
         ".macro store_xmm number, base\n"
-        "    movaps %xmm\\number, 160 + 16 * \\number(%\\base)\n"
+        "    movaps %xmm\\number, xsave_xmm + 16 * \\number(%\\base)\n"
         ".endm\n"
         ".macro all_xmm move, base\n"
         "    .irp number, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15\n"
@@ -278,7 +282,7 @@ __asm__(".p2align 4\n"
         "    mov %rdi, %rdx\n"
         "    jmp 1b\n"
         "7:  mov %gs:thread_vector, %rax\n"
-        "    ldmxcsr 24(%rax)\n"
+        "    ldmxcsr xsave_mxcsr(%rax)\n"
         "    all_xmm load_xmm, rax\n"
         "    jmp 1b\n"
         ".globl exec_step_end\n"
@@ -320,7 +324,8 @@ __asm__(".p2align 4\n"
         "    je 3f\n"
         "    save_vector\n"
         "    movb $0, %gs:thread_vector_live\n"
-        "    testb $1, 512(%rcx)\n" /* of XSTATE_BV: x87 in its initial state needs no fninit */
+        "    testb $1, xsave_header(%rcx)\n" /* of XSTATE_BV: x87 in its initial state needs no
+                                                fninit */
         "    jz 4f\n"
         "    fninit\n"
         "4:  cmpb $0, %gs:thread_has_avx\n"
@@ -331,7 +336,7 @@ __asm__(".p2align 4\n"
         "    jmp 5b\n"
         "3:  movb $0, %gs:thread_vector_live\n"
         "    mov %gs:thread_vector, %rcx\n"
-        "    stmxcsr 24(%rcx)\n"
+        "    stmxcsr xsave_mxcsr(%rcx)\n"
         "    all_xmm store_xmm, rcx\n"
         "    ldmxcsr (%rsp)\n"
         "    jmp 5b\n"

@@ -2,6 +2,7 @@
 
 #include "capture/exec/memory/program_memory.h"
 #include "capture/exec/translate/decode.h"
+#include "capture/exec/translate/xsave_area.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,8 +16,6 @@
 #define MAGIC1         0x46505853u
 #define MAGIC2         0x46505845u
 #define MAGIC_AT       464u /* magic, bytes with the second magic, components, bytes */
-#define LEGACY_BYTES   512u
-#define HEADER_BYTES   64u
 #define CODE_SEGMENT   0x33u
 #define STACK_SEGMENT  0x2bu
 #define FLAGS_CLEARED  0x10500u /* resume, direction, trap */
@@ -50,29 +49,29 @@ static const uint8_t order[16] = {
 static void copy_vector(uint8_t *to, const struct exec_thread *thread)
 {
     uint64_t present;
-    memcpy(&present, thread->vector + LEGACY_BYTES, sizeof present);
+    memcpy(&present, thread->vector + XSAVE_HEADER, sizeof present);
     memset(to, 0, thread->vector_bytes);
     to[0] = 0x7f; /* x87 control word */
     to[1] = 0x03;
-    memcpy(to + 24, thread->vector + 24, 8); /* MXCSR and its mask */
-    if (present & 1) {
-        memcpy(to, thread->vector, 24);
-        memcpy(to + 32, thread->vector + 32, 128);
+    memcpy(to + XSAVE_MXCSR, thread->vector + XSAVE_MXCSR, XSAVE_X87 - XSAVE_MXCSR);
+    if (present & XSAVE_HAS_X87) {
+        memcpy(to, thread->vector, XSAVE_MXCSR);
+        memcpy(to + XSAVE_X87, thread->vector + XSAVE_X87, XSAVE_X87_BYTES);
     }
-    if (present & 2)
-        memcpy(to + 160, thread->vector + 160, 256);
-    if (present & ~(uint64_t)3) /* offsets differ by processor; components that are absent in
-                                   the header keep their bytes */
-        memcpy(to + LEGACY_BYTES + HEADER_BYTES, thread->vector + LEGACY_BYTES + HEADER_BYTES,
-               thread->vector_bytes - LEGACY_BYTES - HEADER_BYTES);
-    memcpy(to + LEGACY_BYTES, &present, sizeof present);
+    if (present & XSAVE_HAS_SSE)
+        memcpy(to + XSAVE_XMM, thread->vector + XSAVE_XMM, XSAVE_XMM_BYTES);
+    /* components that are absent in the header keep their bytes */
+    if (present & ~(uint64_t)(XSAVE_HAS_X87 | XSAVE_HAS_SSE))
+        memcpy(to + XSAVE_OTHERS, thread->vector + XSAVE_OTHERS,
+               thread->vector_bytes - XSAVE_OTHERS);
+    memcpy(to + XSAVE_HEADER, &present, sizeof present);
 }
 
 static void set_initial_vector(struct exec_thread *thread)
 {
-    memset(thread->vector, 0, LEGACY_BYTES + HEADER_BYTES);
-    thread->vector[24] = 0x80; /* MXCSR 0x1f80 */
-    thread->vector[25] = 0x1f;
+    const uint32_t mxcsr = XSAVE_MXCSR_INITIAL;
+    memset(thread->vector, 0, XSAVE_OTHERS);
+    memcpy(thread->vector + XSAVE_MXCSR, &mxcsr, sizeof mxcsr);
 }
 
 static int push_vector(struct space *space, const struct exec_thread *thread, uint64_t address)
@@ -101,19 +100,19 @@ static int pop_vector(struct space *space, struct exec_thread *thread, uint64_t 
     uint64_t present = 3;
     if (!area)
         return -EFAULT;
-    int result = program_read(space, area, address, LEGACY_BYTES);
+    int result = program_read(space, area, address, XSAVE_HEADER);
     memcpy(&magic1, area + MAGIC_AT, 4);
     if (result == 0 && magic1 == MAGIC1 &&
         program_read(space, &magic2, address + size, sizeof magic2) == 0 && magic2 == MAGIC2) {
         result = program_read(space, area, address, size);
-        memcpy(&present, area + LEGACY_BYTES, sizeof present);
+        memcpy(&present, area + XSAVE_HEADER, sizeof present);
     }
     if (result == 0) {
         memcpy(thread->vector, area, size);
-        memset(thread->vector + LEGACY_BYTES, 0, HEADER_BYTES);
-        thread->vector[26] = thread->vector[27] = 0; /* MXCSR's reserved bits would fault */
+        memset(thread->vector + XSAVE_HEADER, 0, XSAVE_HEADER_BYTES);
+        memset(thread->vector + XSAVE_MXCSR + 2, 0, 2); /* MXCSR's reserved bits would fault */
         present &= thread->vector_mask;
-        memcpy(thread->vector + LEGACY_BYTES, &present, sizeof present);
+        memcpy(thread->vector + XSAVE_HEADER, &present, sizeof present);
     }
     free(area);
     return result;

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE /* syscall(), MAP_ANONYMOUS */
 #include "capture/exec/translate/exec_thread.h"
 
+#include "capture/exec/translate/xsave_area.h"
+
 #include <asm/prctl.h>
 #include <cpuid.h>
 #include <errno.h>
@@ -85,6 +87,7 @@ struct exec_thread *exec_thread_new(struct bt_error *error)
     uint64_t mask;
     size_t bytes;
     uint8_t has_xsaveopt;
+    const uint32_t mxcsr = XSAVE_MXCSR_INITIAL;
     if (!vector_components(&mask, &bytes, &has_xsaveopt)) {
         bt_fail(error, BT_DEVICE, "this processor cannot save its vector registers (XSAVE)");
         return NULL;
@@ -104,8 +107,8 @@ struct exec_thread *exec_thread_new(struct bt_error *error)
     thread->has_avx = (mask & AVX) != 0;
     thread->fs_by_system = !(getauxval(AT_HWCAP2) & AT_HWCAP2_FSGSBASE);
     thread->flags = 0x202;
-    thread->vector[24] = 0x80; /* MXCSR 0x1f80: loaded even if SSE is in its initial state */
-    thread->vector[25] = 0x1f;
+    /* loaded even if SSE is in its initial state */
+    memcpy(thread->vector + XSAVE_MXCSR, &mxcsr, sizeof mxcsr);
     thread->x87_unsettled = 1;
     for (unsigned side = 0; side < EXEC_SIDES; side++)
         thread->lookup[side * EXEC_LOOKUP_ENTRIES] = unused_entry(0);

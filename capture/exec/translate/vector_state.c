@@ -1,14 +1,11 @@
 #include "capture/exec/translate/vector_state.h"
 
+#include "capture/exec/translate/xsave_area.h"
+
 #include <cpuid.h>
 #include <string.h>
 
-#define LEGACY_BYTES 512u
-#define HEADER_BYTES 64u
-#define MXCSR        24u /* offset in the legacy area */
-#define X87          32u /* offset in the legacy area; 16 bytes for each register */
-#define XMM          160u
-#define MXCSR_USUAL  0xffffu
+#define MXCSR_USUAL 0xffffu
 
 /* Components: bit numbers in the header. */
 enum { COMPONENT_X87, COMPONENT_SSE, COMPONENT_AVX, COMPONENT_OPMASK = 5, UPPER_HALVES, UPPER_16 };
@@ -29,19 +26,19 @@ void vector_layout_init(struct vector_layout *layout, uint64_t mask)
 static uint64_t components_of(const uint8_t *area)
 {
     uint64_t components;
-    memcpy(&components, area + LEGACY_BYTES, sizeof components);
+    memcpy(&components, area + XSAVE_HEADER, sizeof components);
     return components;
 }
 
 static void set_components(uint8_t *area, uint64_t components)
 {
-    memcpy(area + LEGACY_BYTES, &components, sizeof components);
+    memcpy(area + XSAVE_HEADER, &components, sizeof components);
 }
 
 void vector_state_copy(const struct vector_layout *layout, uint8_t *to, const uint8_t *from)
 {
     uint64_t components = components_of(from);
-    memcpy(to, from, LEGACY_BYTES + HEADER_BYTES);
+    memcpy(to, from, XSAVE_OTHERS);
     for (unsigned i = 2; i < 8; i++)
         if (components >> i & layout->mask >> i & 1)
             memcpy(to + layout->components[i].offset, from + layout->components[i].offset,
@@ -52,10 +49,10 @@ void vector_state_normalize(const struct vector_layout *layout, uint8_t *area)
 {
     uint32_t mxcsr;
     uint64_t components = components_of(area) & layout->mask;
-    memcpy(&mxcsr, area + MXCSR, sizeof mxcsr);
+    memcpy(&mxcsr, area + XSAVE_MXCSR, sizeof mxcsr);
     mxcsr &= MXCSR_USUAL;
-    memcpy(area + MXCSR, &mxcsr, sizeof mxcsr);
-    memset(area + LEGACY_BYTES, 0, HEADER_BYTES);
+    memcpy(area + XSAVE_MXCSR, &mxcsr, sizeof mxcsr);
+    memset(area + XSAVE_HEADER, 0, XSAVE_HEADER_BYTES);
     set_components(area, components);
 }
 
@@ -83,7 +80,7 @@ void vector_state_get(const struct vector_layout *layout, const uint8_t *area, u
         return;
     }
     if ((part = find(layout, area, COMPONENT_SSE)))
-        memcpy(bytes, part + XMM + number * 16, 16);
+        memcpy(bytes, part + XSAVE_XMM + number * 16, 16);
     if ((part = find(layout, area, COMPONENT_AVX)))
         memcpy(bytes + 16, part + number * 16, 16);
     if ((part = find(layout, area, UPPER_HALVES)))
@@ -94,7 +91,7 @@ void vector_state_get(const struct vector_layout *layout, const uint8_t *area, u
 static uint8_t *touch(const struct vector_layout *layout, uint8_t *area, unsigned which)
 {
     uint64_t components = components_of(area);
-    uint8_t *part = area + (which < 2 ? XMM : layout->components[which & 7].offset);
+    uint8_t *part = area + (which < 2 ? XSAVE_XMM : layout->components[which & 7].offset);
     if (!(layout->mask >> which & 1))
         return NULL;
     if (!(components >> which & 1))
@@ -136,6 +133,6 @@ uint64_t vector_state_mmx(const uint8_t *area, unsigned number)
     uint64_t value = 0;
     unsigned top = area[3] >> 3 & 7; /* of the status word */
     if (components_of(area) & 1)
-        memcpy(&value, area + X87 + 16 * ((number - top) & 7), sizeof value);
+        memcpy(&value, area + XSAVE_X87 + 16 * ((number - top) & 7), sizeof value);
     return value;
 }

@@ -93,10 +93,11 @@ static int fail_ended(struct program_board *board, int code, struct bt_error *er
                    board->reason[0] ? ": " : "", board->reason);
 }
 
-/* The error for a pipe that the program has closed. */
-static int fail_closed(struct program_board *board, const char *stream, struct bt_error *error)
+/* The error for a pipe that the program has closed; waits for the program's end. */
+static int fail_closed(struct program_board *board, const char *stream, int wait_ms,
+                       struct bt_error *error)
 {
-    if (wait_for_end(board, REASON_MS))
+    if (wait_for_end(board, wait_ms))
         return fail_ended(board, BT_CLOSED, error);
     return bt_fail(error, BT_CLOSED, "the program %s has closed its standard %s", board->program,
                    stream);
@@ -122,7 +123,7 @@ static long program_read(struct stream *stream, uint8_t *bytes, size_t capacity,
 {
     struct program_board *board = board_of(stream);
     if (board->output < 0 || !wait_ready(board->output, POLLIN, timeout_ms))
-        return board->output < 0 ? fail_closed(board, "output", error)
+        return board->output < 0 ? fail_closed(board, "output", REASON_MS, error)
                                  : bt_fail(error, BT_TIMEOUT, "board %s sent nothing for %d ms",
                                            board->name, timeout_ms);
     ssize_t size = read(board->output, bytes, capacity);
@@ -131,7 +132,7 @@ static long program_read(struct stream *stream, uint8_t *bytes, size_t capacity,
     if (size < 0 && (errno == EAGAIN || errno == EINTR))
         return bt_fail(error, BT_TIMEOUT, "board %s sent nothing", board->name);
     close_one(&board->output);
-    return fail_closed(board, "output", error);
+    return fail_closed(board, "output", REASON_MS, error);
 }
 
 /* write() without SIGPIPE, also where that is not ignored. */
@@ -157,6 +158,7 @@ static int program_write(struct stream *stream, const uint8_t *bytes, size_t siz
 {
     struct program_board *board = board_of(stream);
     int64_t deadline = clock_monotonic_ms() + timeout_ms;
+    const int wait_ms = board->input < 0 ? 0 : REASON_MS; /* for its end: once */
     while (size > 0 && board->input >= 0) {
         ssize_t written = write_quietly(board->input, bytes, size);
         if (written > 0) {
@@ -171,7 +173,7 @@ static int program_write(struct stream *stream, const uint8_t *bytes, size_t siz
             close_one(&board->input);
         }
     }
-    return size == 0 ? 0 : fail_closed(board, "input", error);
+    return size == 0 ? 0 : fail_closed(board, "input", wait_ms, error);
 }
 
 static const char *program_name(struct stream *stream)

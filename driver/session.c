@@ -173,7 +173,7 @@ static void begin(struct session *session)
     session->spare_count = 0;
     session->reason.code = 0;
     session->stops_sent = session->statuses_sent = 0;
-    session->stop_confirmed = false;
+    session->stop_written = session->stop_confirmed = false;
 }
 
 /* Sends ARM with a new id and discards all frames before the START with that id, so that frames of

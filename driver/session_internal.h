@@ -51,6 +51,7 @@ struct session {
     struct gap gap; /* for the next batch */
     bool uncounted; /* the board restarted: the total of accepted requests is unknown */
     struct bt_error broken;
+    struct bt_error unsent; /* failure to send the last STOP or STATUS; code 0: none */
     struct bt_error reason; /* the stream's diagnosis; code 0: none, or reported already */
 
     bool end_pending;   /* END was lost, but its counters were received: to be delivered */
@@ -67,7 +68,7 @@ struct session {
     int64_t asked_ms;              /* last STOP or STATUS, adjusted as heard_ms */
 
     unsigned stops_sent;
-    bool stop_confirmed;
+    bool stop_written, stop_confirmed; /* the board may know of one; it does */
     unsigned statuses_sent;
     uint32_t status_tag; /* of the last STATUS */
 
@@ -161,6 +162,10 @@ void session_take_spare(struct session *session, struct batch *batch);
 
 /* source_stop. */
 int session_stop(struct source *source, struct bt_error *error);
+
+/* Makes the failure to send the last command, if any, the reason in session->broken. Whether it
+ * failed. */
+bool session_fail_unsent(struct session *session);
 
 /* While stopping: repeats STOP, and requests STATUS if END is overdue. 0, or the session is broken
  * and the code says why. */

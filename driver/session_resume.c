@@ -163,7 +163,7 @@ static void continue_session(struct session *session, enum session_state state,
     session->phase = session->stops_sent > 0 ? SESSION_STOPPING : SESSION_ARMED;
     session->end_pending = state == STATE_ENDED;
     session->stops_sent = session->statuses_sent = 0;
-    session->stop_confirmed = false;
+    session->stop_written = session->stop_confirmed = false;
     session_heard(session);
     session->returned_ms = session->asked_ms = session->heard_ms;
 }
@@ -188,6 +188,6 @@ int session_resume(struct session *session, struct stream *stream, struct bt_err
     }
     struct gap gap = gap_of_ns(disconnected_ms(session) * MS_NS, state == STATE_FORGOTTEN);
     gap_add(&session->gap, &gap);
-    session->broken = (struct bt_error){0};
+    session->broken = session->unsent = (struct bt_error){0};
     return 0;
 }

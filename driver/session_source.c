@@ -36,9 +36,10 @@ static bool sends_noise(const struct session *session)
 
 static void fall_silent(struct session *session, const char *what)
 {
-    bt_fail(&session->broken, BT_DEVICE, "board %s has stopped answering: it sent %s for %d.%03d s",
-            session->name, what, session->settings.silence_ms / 1000,
-            session->settings.silence_ms % 1000);
+    if (!session_fail_unsent(session))
+        bt_fail(&session->broken, BT_DEVICE,
+                "board %s has stopped answering: it sent %s for %d.%03d s", session->name, what,
+                session->settings.silence_ms / 1000, session->settings.silence_ms % 1000);
     (void)session_break(session);
     session->disconnected_since_ms = session->heard_ms;
 }

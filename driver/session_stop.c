@@ -32,25 +32,36 @@ int session_break(struct session *session)
     return session->broken.code;
 }
 
-/* The commands below are repeated, and a failure of the link ends the session only when all that
- * arrived before it is read: reading reports it. */
-static void send(struct session *session, enum wire_command_code code, uint32_t *tag)
+/* The commands below are repeated. A failure of the link does not end the session, so that what
+ * arrived before it is read; it is the reason if reading reports no other. */
+static int send(struct session *session, enum wire_command_code code, uint32_t *tag)
 {
     session->asked_ms = clock_monotonic_ms();
-    (void)session_send(session, code, NULL, 0, tag, &session->broken);
+    int result = session_send(session, code, NULL, 0, tag, &session->unsent);
+    if (result == 0 || result == BT_TIMEOUT)
+        session->unsent.code = 0;
+    return result;
 }
 
 static void send_stop(struct session *session)
 {
     uint32_t tag;
     session->stops_sent++;
-    send(session, WIRE_STOP, &tag);
+    if (send(session, WIRE_STOP, &tag) == 0)
+        session->stop_written = true;
 }
 
 static void send_status(struct session *session)
 {
     session->statuses_sent++;
-    send(session, WIRE_STATUS, &session->status_tag);
+    (void)send(session, WIRE_STATUS, &session->status_tag);
+}
+
+bool session_fail_unsent(struct session *session)
+{
+    if (session->unsent.code < 0)
+        session->broken = session->unsent;
+    return session->unsent.code < 0;
 }
 
 int session_stop(struct source *source, struct bt_error *error)
@@ -73,15 +84,23 @@ int session_check_stop(struct session *session)
         session->heard_ms > session->asked_ms ? session->heard_ms : session->asked_ms;
     int result = 0;
     if (now - session->stop_ms >= session->settings.stop_ms) {
+        const char *advice = session->stream->operations->program
+                                 ? "check that the program reads its standard input"
+                                 : "unplug it";
         result = bt_fail(&session->broken, BT_DEVICE,
-                         "board %s still sends %.3g s after the stop command; unplug it",
-                         session->name, (double)session->settings.stop_ms / 1000);
+                         "board %s still sends %.3g s after the stop command; %s", session->name,
+                         (double)session->settings.stop_ms / 1000, advice);
     } else if (!session->stop_confirmed && session->stops_sent < TRIES) {
         if (now - session->asked_ms >= REPEAT_MS)
             send_stop(session);
+    } else if (!session->stop_written && now - session->asked_ms >= REPEAT_MS &&
+               session_fail_unsent(session)) {
+        result = session->broken.code;
     } else if (now - quiet_since >= OVERDUE_MS) {
         if (session->statuses_sent < TRIES)
             send_status(session);
+        else if (session_fail_unsent(session))
+            result = session->broken.code;
         else
             result = bt_fail(&session->broken, BT_DEVICE,
                              "board %s does not report how its capture ended; its last requests "

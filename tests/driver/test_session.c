@@ -273,6 +273,50 @@ static void test_unplugged_meanwhile(void)
     }
 }
 
+/* A board that takes no commands any more, but whose stream does not end: the reason is that, also
+ * when it never stops sending. */
+static void test_unsent(void)
+{
+    static const struct {
+        bool stops, babbles;
+    } cases[] = {{false, false}, {false, true}, {true, false}, {true, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fixture f;
+        struct fake_board *board = fake_board_new();
+        struct session_settings settings = session_settings_default();
+        settings.silence_ms = 60;
+        fixture_arm_with(&f, board, &settings);
+        fake_board_records(board, 100, 0);
+        board->takes_nothing = true;
+        board->babbles = cases[i].babbles;
+        if (cases[i].stops)
+            CU_ASSERT_EQUAL(source_stop(f.source, &f.error), 0);
+        CU_ASSERT_EQUAL(fixture_drain(&f), BT_CLOSED);
+        CU_ASSERT_EQUAL(f.records, 100);
+        CU_ASSERT_PTR_NOT_NULL(strstr(f.error.message, "unplugged"));
+        fixture_end(&f);
+    }
+}
+
+/* What follows a STOP that was sent is read, although no command can be sent any more. */
+static void test_unsent_after_stop(void)
+{
+    struct fixture f;
+    struct fake_board *board = fake_board_new();
+    fixture_arm(&f, board);
+    board->ignored_codes = 1u << WIRE_STOP;
+    CU_ASSERT_EQUAL(source_stop(f.source, &f.error), 0);
+    board->takes_nothing = true;
+    fake_board_records(board, 100, 0);
+    fake_board_records(board, 100, 0);
+    fake_board_end(board, 0, 0);
+    board->piece = 1024;
+    board->slow_ms = 700;
+    CU_ASSERT_EQUAL(fixture_drain(&f), 0);
+    CU_ASSERT_EQUAL(f.records, 200);
+    fixture_end(&f);
+}
+
 /* Bytes outside of frames do not end a silence. */
 static void test_noise(void)
 {
@@ -406,10 +450,13 @@ static void test_unanswered_command(void)
 }
 
 /* The session gives up on a board that never stops. */
-static void test_never_stops(void)
+static void expect_never_stops(bool program, const char *message)
 {
     struct fixture f;
     struct fake_board *board = fake_board_new();
+    struct stream_operations operations = *board->stream.operations;
+    operations.program = program;
+    board->stream.operations = &operations;
     fixture_start(&f, board);
     struct session_settings settings = session_settings_default();
     CU_ASSERT_EQUAL(settings.stop_ms, 30000);
@@ -423,10 +470,16 @@ static void test_never_stops(void)
         result = fixture_next(&f, 5);
     }
     CU_ASSERT_EQUAL(result, BT_DEVICE);
-    CU_ASSERT_STRING_EQUAL(f.error.message, "board fake still sends 0.1 s after the stop "
-                                            "command; unplug it");
+    CU_ASSERT_STRING_EQUAL(f.error.message, message);
     CU_ASSERT(f.records > 0);
     fixture_end(&f);
+}
+
+static void test_never_stops(void)
+{
+    expect_never_stops(false, "board fake still sends 0.1 s after the stop command; unplug it");
+    expect_never_stops(true, "board fake still sends 0.1 s after the stop command; check that the "
+                             "program reads its standard input");
 }
 
 /* END does not arrive: the board's counters show what is missing. */
@@ -920,6 +973,8 @@ static const struct test_case cases[] = {
     {"frames of other sessions", test_stale_frames},
     {"silence", test_silence},
     {"unplugged meanwhile", test_unplugged_meanwhile},
+    {"commands that cannot be sent", test_unsent},
+    {"no commands after STOP", test_unsent_after_stop},
     {"a stopped process", test_stands_still},
     {"noise", test_noise},
     {"boards that do not answer", test_who_does_not_answer},

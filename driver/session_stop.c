@@ -34,7 +34,7 @@ int session_break(struct session *session)
 
 /* The commands below are repeated. A failure of the link does not end the session, so that what
  * arrived before it is read; it is the reason if reading reports no other. */
-static int send(struct session *session, enum wire_command_code code, uint32_t *tag)
+static int send_command(struct session *session, enum wire_command_code code, uint32_t *tag)
 {
     session->asked_ms = clock_monotonic_ms();
     int result = session_send(session, code, NULL, 0, tag, &session->unsent);
@@ -47,14 +47,14 @@ static void send_stop(struct session *session)
 {
     uint32_t tag;
     session->stops_sent++;
-    if (send(session, WIRE_STOP, &tag) == 0)
+    if (send_command(session, WIRE_STOP, &tag) == 0)
         session->stop_written = true;
 }
 
 static void send_status(struct session *session)
 {
     session->statuses_sent++;
-    (void)send(session, WIRE_STATUS, &session->status_tag);
+    (void)send_command(session, WIRE_STATUS, &session->status_tag);
 }
 
 bool session_fail_unsent(struct session *session)

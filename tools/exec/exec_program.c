@@ -2,6 +2,7 @@
 #include "tools/exec/exec_program.h"
 
 #include "formats/base/program_path.h"
+#include "formats/base/suffix.h"
 #include "tools/common/command.h"
 
 #include <errno.h>
@@ -13,21 +14,45 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Whether this is a file that may be executed, or one that may not. */
+static bool is_file(const char *name, bool executable)
+{
+    struct stat status;
+    return stat(name, &status) == 0 && S_ISREG(status.st_mode) &&
+           ((status.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)) != 0) == executable;
+}
+
+/* By its name, and because it cannot be meant as a program. */
+static bool is_capture(const char *name)
+{
+    return (suffix_is(name, ".byu", strncmp) || suffix_is(name, ".byu.gz", strncmp) ||
+            suffix_is(name, ".byb", strncmp)) &&
+           is_file(name, false);
+}
+
 int exec_program_find(char *path, const char *name, struct bt_error *error)
 {
+    struct stat status;
     if (!*name)
         return bt_fail(error, BT_USAGE, "the program's name is empty");
     if (strlen(name) >= EXEC_PROGRAM_BYTES)
         return bt_fail(error, BT_USAGE, "the program's name is too long");
-    if (strchr(name, '/')) {
-        strcpy(path, name);
-        struct stat status;
-        if (stat(path, &status) != 0) {
-            bt_fail_errno(error, "%s", path);
-            return error->code = BT_USAGE;
-        }
-    } else if (!program_path_find(path, EXEC_PROGRAM_BYTES, name)) {
-        return bt_fail(error, BT_USAGE, "%s: no such program in the folders of PATH", name);
+    const bool in_path = !strchr(name, '/');
+    if (in_path && program_path_find(path, EXEC_PROGRAM_BYTES, name))
+        return 0;
+    if (is_capture(name))
+        return bt_fail(error, BT_USAGE,
+                       "%s is a capture, not a program: 'bustap dcfg build' and 'bustap top' "
+                       "read captures",
+                       name);
+    if (in_path)
+        return bt_fail(error, BT_USAGE, "%s: no such program in the folders of PATH%s%s", name,
+                       is_file(name, true) ? "; run that in this folder as ./" : "",
+                       is_file(name, true) ? name : "");
+    strcpy(path, name);
+    if (stat(path, &status) != 0) {
+        bt_fail_errno(error, "%s", path);
+        return error->code = BT_USAGE;
     }
     return 0;
 }

@@ -173,9 +173,10 @@ static bool is_fault(int number, const siginfo_t *info)
 
 /* Whether a single step has ended. Its vector says so: where a hypervisor loses bit BS of DR6, the
  * kernel takes the trap for another one, and si_code is TRAP_BRKPT. */
-static bool is_step(int number, const ucontext_t *context)
+static bool is_step(int number, const siginfo_t *info, const ucontext_t *context)
 {
-    return number == SIGTRAP && context->uc_mcontext.gregs[REG_TRAPNO] == TRAP_DEBUG;
+    return number == SIGTRAP && (info->si_code == TRAP_TRACE || info->si_code == TRAP_BRKPT) &&
+           context->uc_mcontext.gregs[REG_TRAPNO] == TRAP_DEBUG;
 }
 
 /* Handles a signal from a process or a timer. */
@@ -251,11 +252,11 @@ bool exec_signal(int number, void *information, void *context_pointer)
         context->uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)exec_copy_failed;
         return true;
     }
-    if (executor && thread->stepping_out && is_step(number, context))
+    if (executor && thread->stepping_out && is_step(number, info, context))
         return executor_step_out(thread, context);
     const bool in_cache = executor && code_cache_holds(executor->cache, code);
     const struct block *block = in_cache ? code_cache_at(executor->cache, code) : NULL;
-    if (in_cache && is_step(number, context)) {
+    if (in_cache && is_step(number, info, context)) {
         executor->traps = true; /* after popf; stops as for a signal */
         return executor_step_out(thread, context);
     }

@@ -249,6 +249,17 @@ static void test_stands_still(void)
     fixture_end(&f);
 }
 
+/* All records are delivered, perhaps after a stop, and then the board is unplugged. */
+static void expect_unplugged(struct fixture *f, bool stops, uint64_t records)
+{
+    if (stops)
+        CU_ASSERT_EQUAL(source_stop(f->source, &f->error), 0);
+    CU_ASSERT_EQUAL(fixture_drain(f), BT_CLOSED);
+    CU_ASSERT_EQUAL(f->records, records);
+    CU_ASSERT_PTR_NOT_NULL(strstr(f->error.message, "unplugged"));
+    fixture_end(f);
+}
+
 /* A board is unplugged while the process stands still. What it had sent is delivered although the
  * board seems silent, or a stop is due, and commands fail. */
 static void test_unplugged_meanwhile(void)
@@ -264,12 +275,7 @@ static void test_unplugged_meanwhile(void)
         board->piece = 256;
         board->slow_ms = 8;
         board->closes = board->takes_nothing = true;
-        if (stops)
-            CU_ASSERT_EQUAL(source_stop(f.source, &f.error), 0);
-        CU_ASSERT_EQUAL(fixture_drain(&f), BT_CLOSED);
-        CU_ASSERT_EQUAL(f.records, 200);
-        CU_ASSERT_PTR_NOT_NULL(strstr(f.error.message, "unplugged"));
-        fixture_end(&f);
+        expect_unplugged(&f, stops, 200);
     }
 }
 
@@ -289,12 +295,7 @@ static void test_unsent(void)
         fake_board_records(board, 100, 0);
         board->takes_nothing = true;
         board->babbles = cases[i].babbles;
-        if (cases[i].stops)
-            CU_ASSERT_EQUAL(source_stop(f.source, &f.error), 0);
-        CU_ASSERT_EQUAL(fixture_drain(&f), BT_CLOSED);
-        CU_ASSERT_EQUAL(f.records, 100);
-        CU_ASSERT_PTR_NOT_NULL(strstr(f.error.message, "unplugged"));
-        fixture_end(&f);
+        expect_unplugged(&f, cases[i].stops, 100);
     }
 }
 

@@ -11,8 +11,6 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#define RESUME_FLAG 0x10000u
-#define XSAVE_SIZE  480u /* where the kernel notes the area's size */
 #define STACK_BYTES (256u << 10)
 
 #define MISSING_OFFSET    2816u /* room for a component that the processor lacks */
@@ -74,7 +72,7 @@ size_t machine_component(unsigned component, size_t *size)
 static uint32_t area_size(const uint8_t *area)
 {
     uint32_t size;
-    memcpy(&size, area + XSAVE_SIZE, sizeof size);
+    memcpy(&size, area + XSAVE_NOTE_SIZE, sizeof size);
     return size;
 }
 
@@ -87,7 +85,7 @@ static void load(ucontext_t *context, const struct machine *machine)
         registers[places[i]] = (greg_t)machine->registers[i];
     registers[REG_RIP] = (greg_t)machine->rip;
     registers[REG_EFL] = (greg_t)(machine->flags | (run.step ? TRAP_FLAG : 0));
-    memcpy(area, machine->vector, 464);
+    memcpy(area, machine->vector, XSAVE_NOTE);
     for (unsigned i = 2; i < 8; i++) {
         size_t size, offset = machine_component(i, &size);
         memcpy(area + offset, machine->vector + offset, size);
@@ -106,7 +104,7 @@ static void save(struct machine *machine, const ucontext_t *context)
     for (unsigned i = 0; i < 16; i++)
         machine->registers[i] = (uint64_t)registers[places[i]];
     machine->rip = (uint64_t)registers[REG_RIP];
-    machine->flags = (uint64_t)registers[REG_EFL] & ~(uint64_t)(TRAP_FLAG | RESUME_FLAG);
+    machine->flags = (uint64_t)registers[REG_EFL] & ~(uint64_t)(TRAP_FLAG | TRAP_FLAG_RESUME);
     memcpy(machine->vector, area, size < MACHINE_VECTOR_BYTES ? size : MACHINE_VECTOR_BYTES);
 }
 

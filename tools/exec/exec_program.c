@@ -45,10 +45,10 @@ int exec_program_find(char *path, const char *name, struct bt_error *error)
                        "%s is a capture, not a program: 'bustap dcfg build' and 'bustap top' "
                        "read captures",
                        name);
+    const bool here = is_file(name, true);
     if (in_path)
         return bt_fail(error, BT_USAGE, "%s: no such program in the folders of PATH%s%s", name,
-                       is_file(name, true) ? "; run that in this folder as ./" : "",
-                       is_file(name, true) ? name : "");
+                       here ? "; run that in this folder as ./" : "", here ? name : "");
     strcpy(path, name);
     if (stat(path, &status) != 0) {
         bt_fail_errno(error, "%s", path);

@@ -10,10 +10,6 @@
 
 #define STACK_BYTES ((size_t)1 << 20)
 
-#define XSAVE_SIZE_AT                                                                              \
-    480u /* offset of the area's size, which the kernel stores in its legacy part */
-#define XSAVE_MAGIC 0x46505853u
-
 static const int signals[EXECUTOR_SIGNALS] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
 
 /* Indexes of the registers in ucontext_t, in the order of encodings. */
@@ -80,9 +76,9 @@ static void save_vector(struct exec_thread *thread, const ucontext_t *context)
     const uint8_t *area = (const uint8_t *)context->uc_mcontext.fpregs;
     uint32_t magic, size = XSAVE_HEADER;
     uint64_t components = XSAVE_HAS_X87 | XSAVE_HAS_SSE;
-    memcpy(&magic, area + XSAVE_SIZE_AT - 16, sizeof magic);
-    if (magic == XSAVE_MAGIC) {
-        memcpy(&size, area + XSAVE_SIZE_AT, sizeof size);
+    memcpy(&magic, area + XSAVE_NOTE, sizeof magic);
+    if (magic == XSAVE_NOTE_MAGIC) {
+        memcpy(&size, area + XSAVE_NOTE_SIZE, sizeof size);
         memcpy(&components, area + XSAVE_HEADER, sizeof components);
     }
     if (thread->vector_live == EXEC_STEP_SSE) {

@@ -9,13 +9,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* arch/x86/include/uapi/asm/ucontext.h and sigcontext.h */
+/* arch/x86/include/uapi/asm/ucontext.h */
 #define HAS_XSTATE     1u
 #define HAS_SS         2u
 #define STRICT_SS      4u
-#define MAGIC1         0x46505853u
-#define MAGIC2         0x46505845u
-#define MAGIC_AT       464u /* magic, bytes with the second magic, components, bytes */
 #define CODE_SEGMENT   0x33u
 #define STACK_SEGMENT  0x2bu
 #define FLAGS_CLEARED  0x10500u /* resume, direction, trap */
@@ -77,15 +74,15 @@ static void set_initial_vector(struct exec_thread *thread)
 static int push_vector(struct space *space, const struct exec_thread *thread, uint64_t address)
 {
     uint32_t size = (uint32_t)thread->vector_bytes;
-    uint32_t magic1 = MAGIC1, magic2 = MAGIC2, extended = size + 4;
+    uint32_t magic1 = XSAVE_NOTE_MAGIC, magic2 = XSAVE_END_MAGIC, extended = size + 4;
     uint8_t *area = malloc(size + 4);
     if (!area)
         return -EFAULT;
     copy_vector(area, thread);
-    memcpy(area + MAGIC_AT, &magic1, 4);
-    memcpy(area + MAGIC_AT + 4, &extended, 4);
-    memcpy(area + MAGIC_AT + 8, &thread->vector_mask, 8);
-    memcpy(area + MAGIC_AT + 16, &size, 4);
+    memcpy(area + XSAVE_NOTE, &magic1, 4);
+    memcpy(area + XSAVE_NOTE_EXTENDED, &extended, 4);
+    memcpy(area + XSAVE_NOTE_MASK, &thread->vector_mask, 8);
+    memcpy(area + XSAVE_NOTE_SIZE, &size, 4);
     memcpy(area + size, &magic2, 4);
     int result = program_write(space, address, area, size + 4);
     free(area);
@@ -101,9 +98,10 @@ static int pop_vector(struct space *space, struct exec_thread *thread, uint64_t 
     if (!area)
         return -EFAULT;
     int result = program_read(space, area, address, XSAVE_HEADER);
-    memcpy(&magic1, area + MAGIC_AT, 4);
-    if (result == 0 && magic1 == MAGIC1 &&
-        program_read(space, &magic2, address + size, sizeof magic2) == 0 && magic2 == MAGIC2) {
+    memcpy(&magic1, area + XSAVE_NOTE, 4);
+    if (result == 0 && magic1 == XSAVE_NOTE_MAGIC &&
+        program_read(space, &magic2, address + size, sizeof magic2) == 0 &&
+        magic2 == XSAVE_END_MAGIC) {
         result = program_read(space, area, address, size);
         memcpy(&present, area + XSAVE_HEADER, sizeof present);
     }

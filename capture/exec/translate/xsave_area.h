@@ -17,6 +17,16 @@
 #define XSAVE_XMM_BYTES    256
 #define XSAVE_HEADER_BYTES 64
 
+/* What Linux notes in the unused end of the legacy part of an area on a signal's frame
+ * (arch/x86/include/uapi/asm/sigcontext.h): a magic number of 4 bytes, the size with the second
+ * magic number after the area, 8 bytes of components, the size of the area. */
+#define XSAVE_NOTE          464
+#define XSAVE_NOTE_EXTENDED 468
+#define XSAVE_NOTE_MASK     472
+#define XSAVE_NOTE_SIZE     480
+#define XSAVE_NOTE_MAGIC    0x46505853u
+#define XSAVE_END_MAGIC     0x46505845u
+
 /* Components: bits in the first 8 bytes of the header. */
 #define XSAVE_HAS_X87 1u
 #define XSAVE_HAS_SSE 2u

@@ -1,5 +1,6 @@
 #include "tests/firmware/gateware/cosimulation.h"
 
+#include "firmware/board.h"
 #include "formats/base/bytes.h"
 
 #include <inttypes.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 
 #define EARLY_NS 5000u /* most by which the gateware may precede the C code */
+#define LONGEST  (WIRE_FRAME_HEADER + BOARD_PAYLOAD_MAX + WIRE_FRAME_TRAILER)
 
 /* --- sessions --- */
 
@@ -122,8 +124,7 @@ static size_t list_heartbeats(struct heartbeat **heartbeats, const struct test *
 size_t compare_heartbeats(const struct test *test)
 {
     struct heartbeat *gateware, *twin;
-    const uint64_t queue =
-        FRAMES * (UINT64_C(1000000000) * (WIRE_FRAME_HEADER + 964) / test->options.link);
+    const uint64_t queue = FRAMES * (UINT64_C(1000000000) * LONGEST / test->options.link);
     const size_t count =
         list_heartbeats(&gateware, test, &test->gateware, offsetof(struct moment, gateware));
     const size_t twins = list_heartbeats(&twin, test, &test->twin, offsetof(struct moment, twin));

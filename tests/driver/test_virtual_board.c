@@ -10,8 +10,6 @@
 #include <string.h>
 #include <time.h>
 
-#define REAL_TRACE "../shared/data/pentium2.byu"
-
 static struct virtual_board_settings replay(const char *path)
 {
     struct virtual_board_settings settings = {0};
@@ -136,13 +134,16 @@ static void test_real_trace(void)
 {
     static uint8_t bytes[300000];
     static struct record records[25000];
-    FILE *file = fopen(REAL_TRACE, "rb");
+    const char *shared = getenv("SHARED");
+    char path[4096];
+    snprintf(path, sizeof path, "%s/data/pentium2.byu", shared ? shared : "");
+    FILE *file = shared && *shared ? fopen(path, "rb") : NULL;
     if (!file)
         return; /* the trace is optional */
     size_t count = fread(bytes, 1, sizeof bytes, file) / RECORD_BYTES;
     fclose(file);
     records_get(records, bytes, count);
-    compare_replay(REAL_TRACE, records, count);
+    compare_replay(path, records, count);
 }
 
 static void test_refused_record(void)

@@ -2,6 +2,7 @@
 # Simulated curves have the misses that bustap cache counts, for each policy and size: of a real trace if there is one,
 # else of a made one.
 set -eu
+PATH="$BUILD/tests/e2e:$PATH"
 trace=$SHARED/data/pentium2.byu
 if [ -z "$SHARED" ] || [ ! -f "$trace" ]; then
     make_trace 20000 >made.byu

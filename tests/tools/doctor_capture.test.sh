@@ -78,8 +78,8 @@ if [ -z "$NO_EXEC" ]; then
 fi
 
 # a real capture with errors of the probe
-real=$TOP/../shared/data/pentium2.byu
-[ -e "$real" ] || exit 0
+real=$SHARED/data/pentium2.byu
+[ -n "$SHARED" ] && [ -e "$real" ] || exit 0
 bustap doctor "$real" >out 2>/dev/null || [ $? = 1 ]
 for bit in 4 10 11 14 15; do
     grep -Eq "problem  flips: .* $bit \([0-9]+\)" out || { cat out; exit 1; }

@@ -1,7 +1,9 @@
 #!/bin/sh
 # The README's first command works as described.
 set -eu
-"$TOP/tests/e2e/demo" >output 2>&1 || { cat output; exit 1; }
+mkdir build
+ln -s "$BUILD/bustap" "$BUILD/b2a" build
+BUILD=$PWD/build "$TOP/tests/e2e/demo" >output 2>&1 || { cat output; exit 1; }
 grep -q '^complete: [0-9]* records in [0-9]* files*, nothing lost$' output || { cat output; exit 1; }
 grep -q '^complete  *yes$' output
 [ "$(grep -c '^[0-9a-f]\{8\} [A-Z]' output)" -eq 10 ]

@@ -7,7 +7,9 @@ set -eu -o pipefail
 . "$TOP/tests/e2e/exec_same.sh"
 seq 1000 >input
 seq 1000 | sort -R --random-source=<(yes) >lines
-same ls "$TOP/tools"
+mkdir listed
+touch listed/{a..z}
+same ls listed
 same cat
 same sh -c 'kill -SEGV $$'
 same sh -c 'kill -KILL $$'

@@ -77,7 +77,9 @@ done
 unset ODD EMPTY LONG
 
 seq 3000 | sort -R --random-source=/dev/zero >lines
-same /bin/ls -la "$TOP/doc"
+mkdir -p listed/folder
+touch -d 2020-01-01 listed/{a..z} listed/folder/{1..9}
+same /bin/ls -lnR listed
 same /usr/bin/sort -n lines
 same /bin/bash -c 'for i in 1 2 3; do echo $i; (exit $i); echo $?; done; echo "$0" "$@" | tr a-z A-Z' name a b
 same /lib64/ld-linux-x86-64.so.2 ./pie loaded by hand

@@ -23,7 +23,9 @@ same() {
 }
 
 seq 1000 | sort -R --random-source=<(yes) >lines
-same /bin/ls -la "$TOP/doc"
+mkdir -p listed/folder
+touch -d 2020-01-01 listed/{a..z} listed/folder/{1..9}
+same /bin/ls -lnR listed
 same /usr/bin/sort -n lines
 same /bin/gzip -9 -c lines
 same /bin/cat /proc/self/cmdline

@@ -193,7 +193,9 @@ seq 1000 >input
 printf 'no program' >not-a-program
 chmod +x not-a-program
 seq 1000 | sort -R --random-source=<(yes) >lines
-same ls "$TOP/doc"
+mkdir listed
+touch listed/{a..z}
+same ls listed
 same sort -n lines
 same gzip -9 -c lines
 same cat

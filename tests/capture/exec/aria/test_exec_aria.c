@@ -5,6 +5,7 @@
 #include "tests/suites.h"
 #include "tests/support/exec_child.h"
 #include "tests/support/folder.h"
+#include "tests/support/work_folder.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -193,11 +194,14 @@ static void test_programs(void)
 {
     static const char *const programs[][5] = {{"/bin/true", NULL},
                                               {"/bin/echo", "hello", "world", NULL},
-                                              {"/bin/ls", "/etc", NULL},
-                                              {"/bin/gzip", "-1", "-c", "/bin/true", NULL}};
+                                              {"/bin/ls", "listed", NULL},
+                                              {"/bin/gzip", "-1", "-c", "text", NULL}};
+    struct work_folder folder;
+    work_folder_enter(&folder);
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
         if (EXEC_CHILD_LOW_MEMORY && access(programs[i][0], X_OK) == 0)
             compare(programs[i]);
+    work_folder_leave(&folder);
 }
 
 /* Signals, faults and changed code occur in the middle of steps. */

@@ -5,6 +5,7 @@
 #include "tests/support/folder.h"
 #include "tests/support/random.h"
 #include "tests/support/random_instruction.h"
+#include "tests/support/work_folder.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -347,10 +348,12 @@ static void run_wild(void *context)
 static void test_wild(void)
 {
     static const char *const environment[] = {"LC_ALL=C", NULL};
-    static const char *const programs[][5] = {{"/bin/ls", "-l", "/usr", NULL},
-                                              {"/bin/gzip", "-6", "-c", "/bin/true", NULL}};
+    static const char *const programs[][5] = {{"/bin/ls", "-ln", "listed", NULL},
+                                              {"/bin/gzip", "-6", "-c", "text", NULL}};
     static struct exec_child native, child;
     const char *count = getenv("EXEC_SEEDS");
+    struct work_folder folder;
+    work_folder_enter(&folder);
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
         uint64_t *instructions = exec_child_share(sizeof *instructions);
         struct wild_run run = {programs[i], count ? (unsigned)atoi(count) : 3000, instructions};
@@ -362,6 +365,7 @@ static void test_wild(void)
         CU_ASSERT_STRING_EQUAL(child.output, native.output);
         CU_ASSERT(*instructions > 3000);
     }
+    work_folder_leave(&folder);
 }
 
 /* --- the real path, first not taken ----------------------------------------------------------- */
@@ -444,9 +448,11 @@ static void run_both(void *context)
 /* Steps that do not write: not taken, then taken. */
 static void test_both(void)
 {
-    static const char *const programs[][5] = {{"/bin/ls", "-l", "/usr", NULL},
-                                              {"/usr/bin/sort", "-n", "/bin/true", NULL}};
+    static const char *const programs[][5] = {{"/bin/ls", "-ln", "listed", NULL},
+                                              {"/usr/bin/sort", "-n", "text", NULL}};
     static struct exec_child child;
+    struct work_folder folder;
+    work_folder_enter(&folder);
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
         unsigned *results = exec_child_share(2 * sizeof *results);
         if (!EXEC_CHILD_LOW_MEMORY || access(programs[i][0], X_OK) != 0 || !results)
@@ -458,6 +464,7 @@ static void test_both(void)
         CU_ASSERT_EQUAL(*run.failed, 0);
         CU_ASSERT(*run.compared > 10000);
     }
+    work_folder_leave(&folder);
 }
 
 static const struct test_case cases[] = {{"random instructions", test_random},

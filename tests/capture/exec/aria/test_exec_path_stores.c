@@ -6,6 +6,7 @@
 #include "tests/support/aria_ground.h"
 #include "tests/support/exec_child.h"
 #include "tests/support/random.h"
+#include "tests/support/work_folder.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,11 +186,13 @@ static void run_paths(void *context)
 
 static void test_paths(void)
 {
-    static const char *const programs[][5] = {{"/bin/ls", "-l", "/usr", NULL},
-                                              {"/bin/gzip", "-6", "-c", "/bin/true", NULL},
-                                              {"/usr/bin/sort", "-n", "/bin/true", NULL}};
+    static const char *const programs[][5] = {{"/bin/ls", "-ln", "listed", NULL},
+                                              {"/bin/gzip", "-6", "-c", "text", NULL},
+                                              {"/usr/bin/sort", "-n", "text", NULL}};
     static struct exec_child child;
     const char *count = getenv("EXEC_SEEDS");
+    struct work_folder folder;
+    work_folder_enter(&folder);
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
         struct counts *counts = exec_child_share(sizeof *counts);
         if (!EXEC_CHILD_LOW_MEMORY || access(programs[i][0], X_OK) != 0 || !counts)
@@ -205,6 +208,7 @@ static void test_paths(void)
             printf("%s: %u paths, %u steps, %llu own reads\n", programs[i][0], counts->paths,
                    counts->steps, (unsigned long long)counts->own_reads);
     }
+    work_folder_leave(&folder);
 }
 
 static const struct test_case cases[] = {{"as with real stores", test_paths}, {NULL, NULL}};

@@ -3,6 +3,7 @@
 #include "capture/exec/memory/initial_stack.h"
 #include "tests/suites.h"
 #include "tests/support/exec_child.h"
+#include "tests/support/work_folder.h"
 
 #include <asm/prctl.h>
 #include <errno.h>
@@ -153,14 +154,16 @@ static void test_programs(void)
     static const char *const programs[][6] = {
         {"/bin/true", NULL},
         {"/bin/echo", "hello", "world", NULL},
-        {"/bin/ls", "-la", "/etc", NULL},
-        {"/usr/bin/sort", "/bin/true", NULL},
-        {"/bin/gzip", "-9", "-c", "/bin/true", NULL},
-        {"/usr/bin/md5sum", "/bin/ls", NULL},
+        {"/bin/ls", "-ln", "listed", NULL},
+        {"/usr/bin/sort", "text", NULL},
+        {"/bin/gzip", "-9", "-c", "text", NULL},
+        {"/usr/bin/md5sum", "text", NULL},
         {"/usr/bin/perl", "-e",
          "my %a; $a{$_ % 97} .= $_ for 1..4000; print join ',', sort keys %a;", NULL},
     };
     static struct exec_child native, child;
+    struct work_folder folder;
+    work_folder_enter(&folder);
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
         if (!EXEC_CHILD_LOW_MEMORY || access(programs[i][0], X_OK) != 0)
             continue;
@@ -173,6 +176,7 @@ static void test_programs(void)
             CU_ASSERT_STRING_EQUAL(child.output, native.output);
         }
     }
+    work_folder_leave(&folder);
 }
 
 static const struct test_case cases[] = {{"programs", test_programs}, {NULL, NULL}};

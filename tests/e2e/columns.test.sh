@@ -54,10 +54,9 @@ fi
 
 # killed in the middle: whole blocks stay readable, and recover closes the file
 bustap capture -q --board virtual:smp=4,rate=200K -o killed --engine columns --block 1000 --flush 100ms &
-sleep 2
+until { bustap dump killed_*.byb.part 2>/dev/null || true; } | wc -l >lines; [ "$(cat lines)" -gt 100 ]; do sleep 0.05; done
 kill -9 $!
 wait $! 2>/dev/null || true
-ls killed_*.byb.part >/dev/null
 bustap dump killed_*.part 2>/dev/null | wc -l >lines || true
 [ "$(cat lines)" -gt 100 ] || fail "$(cat lines) records before the kill"
 bustap recover killed_*.part -o saved.byb 2>message || [ $? -eq 1 ] # the last block may be cut off

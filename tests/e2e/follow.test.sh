@@ -70,7 +70,7 @@ done
 mkdir between
 bustap capture -q --board virtual:smp=1 -o between/k --rotate size=20K --flush 10ms &
 capture=$!
-until ls between/k_00003_* >/dev/null 2>&1; do sleep 0.05; done
+until ls between/k_00003_*.byu.gz >/dev/null 2>&1; do sleep 0.05; done
 kill -9 "$capture"
 wait "$capture" 2>/dev/null || true
 rm between/*.part

@@ -46,15 +46,15 @@ bustap capture --json --board virtual:smp=2 -o a/some --stop records=12345 >json
 bustap verify a/some_*.byu.gz >verdict
 
 # signals: status, a new file, stop; the bus is slow, so that a busy machine loses nothing
-bustap capture --board virtual:smp=2,rate=1k -o a/signals 2>err &
+bustap capture --board virtual:smp=2,rate=1k --flush 10ms -o a/signals 2>err &
 capture=$!
-until ls a/signals_00001_* >/dev/null 2>&1; do sleep 0.05; done
-sleep 0.3
+# has_record NUMBER: the file with this number has one, while it is written
+has_record() { [ -n "$(bustap dump -n 1 a/signals_0000"$1"_*.part 2>/dev/null)" ]; }
+until has_record 1; do sleep 0.05; done
 kill -USR1 $capture
 until grep -q records err; do sleep 0.05; done
 kill -HUP $capture
-until ls a/signals_00002_* >/dev/null 2>&1; do sleep 0.05; done
-sleep 0.3
+until has_record 2; do sleep 0.05; done
 kill -TERM $capture
 wait $capture
 grep -q '^bustap: [0-9]* records, .* lost 0$' err

@@ -56,7 +56,8 @@ fi
 # --- live ---
 
 # at least one table before the end of a stream that takes a while, and the last one
-{ cat trace.byu; sleep 2; cat trace.byu; } | bustap top --delay 100ms --by processor -n 1 >out
+{ cat trace.byu; until grep -q '^30000 requests$' out; do sleep 0.05; done; cat trace.byu; } |
+    bustap top --delay 100ms --by processor -n 1 >out
 [ "$(grep -c '^30000 requests$' out)" -ge 1 ]
 [ "$(grep -c '^60000 requests$' out)" -ge 1 ]
 [ "$(tail -n 5 out | head -n 1)" = "60000 requests" ]

@@ -21,7 +21,9 @@ FISHDIR := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 # In the folders they have here, so that what one says of another is true there too.
 MANUALS := $(notdir $(sort $(wildcard doc/bustap*.1)))
 
-INSTALLED_DOCUMENTS := README.md CHANGELOG.md LICENSE firmware/README.md firmware/gateware/README.md formats/foreign/gem5_packet.proto $(MANUALS:%=doc/%) doc/bustapd.8 \
+# The last ones are the programs of the tutorial.
+INSTALLED_DOCUMENTS := README.md CHANGELOG.md LICENSE firmware/README.md firmware/gateware/README.md formats/foreign/gem5_packet.proto \
+                       $(patsubst %,tests/e2e/programs/%.c,loops smooth stock tally) $(MANUALS:%=doc/%) doc/bustapd.8 \
                        doc/bustapd.conf doc/60-bustap.rules doc/61-bustap-access.rules $(filter-out doc/architecture.md,$(sort $(wildcard doc/*.md doc/*.svg)))
 
 INSTALLED := $(BINDIR)/bustap $(BINDIR)/b2a $(SBINDIR)/bustapd \
@@ -61,4 +63,5 @@ install: all
 
 uninstall:
 	rm -f $(INSTALLED)
-	-rmdir $(INCDIR) $(LIBDIR) $(DOCDIR)/doc $(DOCDIR)/firmware/gateware $(DOCDIR)/firmware $(DOCDIR)/formats/foreign $(DOCDIR)/formats $(DOCDIR) 2>/dev/null
+	-rmdir $(INCDIR) $(LIBDIR) $(DOCDIR)/doc $(DOCDIR)/firmware/gateware $(DOCDIR)/firmware $(DOCDIR)/formats/foreign $(DOCDIR)/formats \
+	    $(addprefix $(DOCDIR)/,tests/e2e/programs tests/e2e tests) $(DOCDIR) 2>/dev/null

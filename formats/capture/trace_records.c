@@ -34,23 +34,47 @@ struct trace_records {
     struct bt_error pending; /* why the stream ended early; code 0: nothing to report */
 };
 
-/* Between two gzip members: starts the next one, or ends the stream and reports other data. */
+/* Skips the zeros with which tapes and block devices fill their last block. Returns whether there
+ * are any, or the read error. */
+static int skip_padding(struct trace_input *input, struct bt_error *error)
+{
+    bool padded = false;
+    for (;;) {
+        const int result = trace_input_fill(input, 1, SIZE_MAX, error);
+        if (result < 0)
+            return result;
+        const uint8_t *bytes = trace_input_bytes(input);
+        const size_t available = trace_input_available(input);
+        size_t zeros = 0;
+        while (zeros < available && bytes[zeros] == 0)
+            zeros++;
+        padded |= zeros > 0;
+        trace_input_consume(input, zeros);
+        if (zeros < available || available == 0)
+            return padded;
+    }
+}
+
+/* Between two gzip members: starts the next one, or ends the stream. Other data than padding can be
+ * a member whose first bytes are damaged, with any number of records. */
 static int next_member(struct trace_records *records, struct bt_error *error)
 {
     struct trace_input *input = records->input;
-    int result = trace_input_fill(input, 2, SIZE_MAX, error);
+    const int padded = skip_padding(input, error);
+    const int result = padded < 0 ? padded : trace_input_fill(input, 2, SIZE_MAX, error);
     if (result < 0)
         return result;
     const uint8_t *bytes = trace_input_bytes(input);
-    size_t available = trace_input_available(input);
-    if (available >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b) {
+    const size_t available = trace_input_available(input);
+    if (padded == 0 && available >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b) {
         gunzip_begin_member(records->gzip);
         return 0;
     }
     records->gzip_ended = true;
     if (available > 0)
-        bt_fail(&records->pending, BT_NOTE,
-                "%s: offset %" PRIu64 ": bytes after the gzip data are left out",
+        bt_fail(&records->pending, BT_DATA,
+                "%s: offset %" PRIu64 ": the data after a gzip member is damaged or no gzip data: "
+                "its records are left out",
                 trace_input_name(input), trace_input_offset(input));
     return 0;
 }

@@ -34,6 +34,23 @@ for ((cut = 1; cut < size; cut += 487)); do
     bustap mrc any.byu.gz >out 2>err || status=$?
     [ $status -eq 1 ] || [ $cut -lt 12 -a $status -eq 3 ] || fail "status $status of $cut bytes"
 done
+# one bit of the second gzip member's first bytes; padding after a member is harmless
+head -c 30000 t.byu | gzip -n >first.gz
+tail -c +30001 t.byu | gzip -n >second.gz
+cat first.gz second.gz >two.byu.gz
+{ cat first.gz && printf '\037\213\011' && tail -c +4 second.gz; } >method.byu.gz
+{ cat first.gz && printf '\037\253' && tail -c +3 second.gz; } >magic.byu.gz
+{ cat two.byu.gz && head -c 5000 /dev/zero; } >padded.byu.gz
+for command in "${commands[@]}" top; do
+    for file in two.byu.gz padded.byu.gz; do
+        runs 0 $command $file
+        grep -i 'left out\|damaged' err && fail "bustap $command $file: a report"
+    done
+    for file in method.byu.gz magic.byu.gz; do
+        runs 1 $command $file
+        grep -q "^bustap: $file: offset [0-9]*: the .*gzip.* damaged" err || fail "bustap $command $file: no report"
+    done
+done
 # an incomplete record at the end of raw records is reported, but no error
 head -c 30005 t.byu >stray.byu
 for command in "${commands[@]}"; do

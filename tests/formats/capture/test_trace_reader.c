@@ -221,12 +221,49 @@ static void test_gzip(void)
         struct reading cut = read_bytes(packed.bytes, packed.size - 9, false, 0, 0, 77);
         CU_ASSERT_EQUAL(cut.damage, 1);
         CU_ASSERT_EQUAL(memcmp(cut.records, sample(), cut.count * RECORD_BYTES), 0);
-        members_append(&packed, "garbage", 7);
-        struct reading r = read_bytes(packed.bytes, packed.size, false, 0, 0, 77);
-        CU_ASSERT_TRUE(is_sample(&r, 0));
-        CU_ASSERT(r.damage == 0 && r.notes == 1);
         free(packed.bytes);
     }
+}
+
+/* What follows a gzip member: padding of zeros is harmless, everything else is damage. */
+static void test_after_gzip(void)
+{
+    static const struct {
+        const char *what;
+        size_t size;
+        bool damage;
+    } cases[] = {{"garbage", 7, true},         {"g", 1, true},       {"\0", 1, false},
+                 {"\0\0\0\0\0\0\0", 7, false}, {"\0\0\0g", 4, true}, {"\x1f", 1, true},
+                 {"\0\x1f\x8b\x08", 4, true},  {"\x1f\x8b", 2, true}};
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        const size_t n = i / 2;
+        struct members packed = gzipped(sample(), RECORDS * RECORD_BYTES, RECORDS * RECORD_BYTES);
+        members_append(&packed, cases[n].what, cases[n].size);
+        struct reading r = read_bytes(packed.bytes, packed.size, i % 2 == 1, 0, 0, 77);
+        CU_ASSERT_TRUE(is_sample(&r, 0));
+        CU_ASSERT(r.damage == cases[n].damage && r.notes == 0);
+        free(packed.bytes);
+    }
+}
+
+/* A wrong bit anywhere in the second of two members is damage, or the records are all there. */
+static void test_second_gzip_member(void)
+{
+    const size_t half = RECORDS / 2 * RECORD_BYTES;
+    struct members packed = gzipped(sample(), half, half);
+    const size_t second = packed.size;
+    struct members rest = gzipped((const uint8_t *)sample() + half, half, half);
+    members_append(&packed, rest.bytes, rest.size);
+    for (size_t bit = 0; bit < 8 * rest.size; bit += bit < 80 ? 1 : 97) {
+        uint8_t *byte = packed.bytes + second + bit / 8;
+        *byte ^= (uint8_t)(1u << bit % 8);
+        struct reading r = read_bytes(packed.bytes, packed.size, false, TRACE_INSIST, 0, 333);
+        CU_ASSERT(r.damage == 1 || is_sample(&r, 0));
+        CU_ASSERT(bit >= 24 || r.damage == 1);
+        *byte ^= (uint8_t)(1u << bit % 8);
+    }
+    free(rest.bytes);
+    free(packed.bytes);
 }
 
 static void check_capture(unsigned version)
@@ -780,6 +817,8 @@ static const struct test_case cases[] = {
     {"saturated times", test_saturated_times},
     {"LP64", test_lp64},
     {"gzip, whole and damaged", test_gzip},
+    {"after a gzip member", test_after_gzip},
+    {"a second gzip member", test_second_gzip_member},
     {"capture", test_capture},
     {"capture, from any record on", test_capture_seek},
     {"parts of a member", test_parts},

@@ -225,6 +225,25 @@ uint32_t functions_at(struct functions *functions, uint64_t address, bool entere
     return entered_at(functions, module, address);
 }
 
+/* The length of a name without the suffix of cold parts. */
+static size_t stem_length(const char *name)
+{
+    const char *cold = strstr(name, ".cold");
+    return cold ? (size_t)(cold - name) : strlen(name);
+}
+
+bool functions_are_one(const struct functions *functions, uint32_t one, uint32_t other)
+{
+    if (one == other || one == FUNCTION_NONE || other == FUNCTION_NONE)
+        return one == other;
+    const struct function *left = &functions->functions[one];
+    const struct function *right = &functions->functions[other];
+    const size_t length = stem_length(left->name);
+    return left->symbol && right->symbol && left->module == right->module &&
+           (left->name[length] || right->name[stem_length(right->name)]) &&
+           stem_length(right->name) == length && memcmp(left->name, right->name, length) == 0;
+}
+
 const struct module *functions_module(struct functions *functions, uint64_t address)
 {
     return functions->modules ? modules_find(functions->modules, address) : NULL;

@@ -36,6 +36,10 @@ void functions_set_modules(struct functions *functions, const struct modules *mo
  */
 uint32_t functions_at(struct functions *functions, uint64_t address, bool entered, uint32_t before);
 
+/* Whether two functions are one: the same, or NAME and NAME.cold of one file, which a compiler has
+ * placed apart. */
+bool functions_are_one(const struct functions *functions, uint32_t one, uint32_t other);
+
 /* The module of the code at an address, or NULL. */
 const struct module *functions_module(struct functions *functions, uint64_t address);
 

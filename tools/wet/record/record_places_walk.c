@@ -28,8 +28,9 @@ static size_t read_inside(void *context, uint64_t address, const uint8_t **code)
 static bool is_inside(void *context, uint64_t address)
 {
     const struct walking *walking = context;
-    return functions_at(walking->places->functions, address, false, walking->function) ==
-           walking->function;
+    struct functions *functions = walking->places->functions;
+    return functions_are_one(functions, functions_at(functions, address, false, walking->function),
+                             walking->function);
 }
 
 /* --- entries and jumps -------------------------------------------------------------------------

@@ -48,7 +48,7 @@ void aria_ground_load(const struct aria_ground *ground, struct aria_state *state
     state->rip = machine->rip;
     state->flags = machine->flags;
     state->fs_base = ground->state->fs_base;
-    memcpy(state->vector, machine->vector, MACHINE_VECTOR_BYTES);
+    memcpy(state->vector, machine->vector, machine_vector_bytes());
 }
 
 void aria_ground_save(const struct aria_state *state, struct machine *machine)
@@ -56,7 +56,7 @@ void aria_ground_save(const struct aria_state *state, struct machine *machine)
     memcpy(machine->registers, state->registers, sizeof state->registers);
     machine->rip = state->rip;
     machine->flags = state->flags;
-    memcpy(machine->vector, state->vector, MACHINE_VECTOR_BYTES);
+    memcpy(machine->vector, state->vector, machine_vector_bytes());
 }
 
 uint64_t aria_ground_sum(struct aria *aria)

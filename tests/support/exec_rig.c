@@ -107,7 +107,7 @@ void exec_rig_load(struct exec_rig *rig, const struct machine *machine)
     memcpy(thread->registers, machine->registers, sizeof thread->registers);
     thread->rip = machine->rip;
     thread->flags = machine->flags;
-    memcpy(thread->vector, machine->vector, MACHINE_VECTOR_BYTES);
+    memcpy(thread->vector, machine->vector, machine_vector_bytes());
 }
 
 void exec_rig_save(const struct exec_rig *rig, struct machine *machine)
@@ -116,7 +116,7 @@ void exec_rig_save(const struct exec_rig *rig, struct machine *machine)
     memcpy(machine->registers, thread->registers, sizeof thread->registers);
     machine->rip = thread->rip;
     machine->flags = thread->flags;
-    memcpy(machine->vector, thread->vector, MACHINE_VECTOR_BYTES);
+    memcpy(machine->vector, thread->vector, machine_vector_bytes());
 }
 
 struct executor_stop exec_rig_run(struct exec_rig *rig)

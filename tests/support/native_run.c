@@ -69,6 +69,17 @@ size_t machine_component(unsigned component, size_t *size)
     return components[component].offset;
 }
 
+size_t machine_vector_bytes(void)
+{
+    size_t bytes = XSAVE_OTHERS, size;
+    for (unsigned component = 2; COMPONENTS >> component; component++) {
+        const size_t offset = machine_component(component, &size);
+        if (size > 0 && offset + size > bytes)
+            bytes = offset + size;
+    }
+    return bytes;
+}
+
 static uint32_t area_size(const uint8_t *area)
 {
     uint32_t size;

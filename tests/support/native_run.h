@@ -49,6 +49,9 @@ uint64_t machine_components(void);
  * 0 and an offset that is never loaded. */
 size_t machine_component(unsigned component, size_t *size);
 
+/* The bytes of the vector area that these components take; those after them are never loaded. */
+size_t machine_vector_bytes(void);
+
 /* Describes the first difference of two machines; NULL if there is none. Instruction addresses in
  * the x87 state are not compared. */
 const char *machine_difference(const struct machine *a, const struct machine *b);

@@ -52,7 +52,26 @@ _Static_assert(offsetof(struct exec_thread, targets) == EXEC_THREAD_TARGETS,
 #define COMPONENTS 0xe7u
 #define AVX        4u
 
+/* CPUID.(EAX=0DH, ECX=component):ECX: needs the system's permission (XFD), as tile data do. */
+#define BY_PERMISSION 4u
+
 #define AT_HWCAP2_FSGSBASE 2u
+
+/* The size of an area for the components of a program without permissions: Linux puts areas of this
+ * size in signal frames. */
+static size_t vector_area_bytes(uint64_t enabled)
+{
+    size_t bytes = XSAVE_OTHERS;
+    for (unsigned component = 2; component < 64; component++) {
+        unsigned size, offset, properties, d;
+        if (!(enabled >> component & 1))
+            continue;
+        __cpuid_count(0xd, component, size, offset, properties, d);
+        if (!(properties & BY_PERMISSION) && (size_t)offset + size > bytes)
+            bytes = (size_t)offset + size;
+    }
+    return bytes;
+}
 
 /* The components that the system has enabled, and the size of an area for them. */
 static bool vector_components(uint64_t *mask, size_t *bytes, uint8_t *has_xsaveopt)
@@ -62,8 +81,7 @@ static bool vector_components(uint64_t *mask, size_t *bytes, uint8_t *has_xsaveo
         return false;
     __asm__("xgetbv" : "=a"(a), "=d"(d) : "c"(0));
     *mask = a & COMPONENTS;
-    __cpuid_count(0xd, 0, a, b, c, d);
-    *bytes = b < 4096 ? 4096 : b;
+    *bytes = vector_area_bytes((uint64_t)d << 32 | a);
     __cpuid_count(0xd, 1, a, b, c, d);
     *has_xsaveopt = a & 1;
     return true;

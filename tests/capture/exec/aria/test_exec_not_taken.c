@@ -279,7 +279,7 @@ static void make_wild(const struct aria_state *from, struct aria_state *state, u
     if (random_one_in(random, 3)) {
         random_machine(&machine, random);
         memcpy(state->registers, machine.registers, sizeof state->registers);
-        memcpy(state->vector, machine.vector, MACHINE_VECTOR_BYTES);
+        memcpy(state->vector, machine.vector, machine_vector_bytes());
         state->flags = machine.flags;
     }
     for (unsigned i = 0; i < 16; i++)

@@ -84,6 +84,9 @@ int64_t space_refuse(struct space *space);
 int64_t space_map_hole(const struct space_mapping *mapping, const struct space *space, int flags,
                        int file, uint64_t offset);
 
+/* Of inaccessible mappings that take a hole until it is mapped over. */
+#define SPACE_HOLE_FLAGS (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
+
 /*
  * Maps the holes of a range inaccessible before the whole range is replaced, so that unknown
  * foreign mappings are detected. 0, or a negative errno: -EEXIST if there was one; it is entered as

@@ -2,6 +2,7 @@
 #include "capture/exec/memory/space_internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/mman.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -21,21 +22,37 @@ struct demand {
     uint64_t offset;
 };
 
-/* Maps over a range with mappings of the program, which are replaced. */
+/* Maps over a range that is mapped, all of it by the program or as space_take_holes(). */
 static int64_t map_over(struct space *space, const struct demand *demand)
 {
     const struct space_mapping *mapping = &demand->mapping;
-    int64_t result = space_take_holes(space, mapping->start, mapping->end);
-    if (result < 0)
-        return result;
-    result = space_result(syscall(SYS_mmap, mapping->start, mapping->end - mapping->start,
-                                  space_real_protection(space, mapping), demand->flags | MAP_FIXED,
-                                  demand->file, demand->offset));
+    int64_t result = space_result(syscall(SYS_mmap, mapping->start, mapping->end - mapping->start,
+                                          space_real_protection(space, mapping),
+                                          demand->flags | MAP_FIXED, demand->file, demand->offset));
     if (result < 0) { /* some kernels have unmapped the range already */
         space_release_holes(space, mapping->start, mapping->end);
         space_note_lost(space, mapping->start, mapping->end);
     }
     return result;
+}
+
+/* Maps into a hole. MAP_SHARED_VALIDATE rejects the flag that spares foreign mappings, so that the
+ * hole is taken first. */
+static int64_t map_into_hole(struct space *space, const struct demand *demand)
+{
+    const struct space_mapping *mapping = &demand->mapping;
+    if ((demand->flags & MAP_TYPE) != MAP_SHARED_VALIDATE || (demand->flags & MAP_ANONYMOUS))
+        return space_map_hole(mapping, space, demand->flags, demand->file, demand->offset);
+    const struct space_mapping hole = {.start = mapping->start, .end = mapping->end};
+    int64_t result = space_map_hole(&hole, space, SPACE_HOLE_FLAGS, -1, 0);
+    return result < 0 ? result : map_over(space, demand);
+}
+
+/* Maps over a range with mappings of the program, which are replaced. */
+static int64_t map_mixed(struct space *space, const struct demand *demand)
+{
+    int64_t result = space_take_holes(space, demand->mapping.start, demand->mapping.end);
+    return result < 0 ? result : map_over(space, demand);
 }
 
 static int64_t map_fixed(struct space *space, const struct demand *demand, bool replace)
@@ -51,8 +68,9 @@ static int64_t map_fixed(struct space *space, const struct demand *demand, bool 
     if (taken && !replace)
         return -EEXIST;
     int64_t result =
-        taken ? map_over(space, demand)
-              : space_map_hole(mapping, space, demand->flags, demand->file, demand->offset);
+        taken     ? map_mixed(space, demand)
+        : replace ? map_into_hole(space, demand)
+                  : space_map_hole(mapping, space, demand->flags, demand->file, demand->offset);
     if (result == -EEXIST) {
         space_note_foreign(space, NULL);
         return replace ? space_refuse(space) : -EEXIST;
@@ -76,8 +94,7 @@ static int64_t map_anywhere(struct space *space, struct demand *demand)
         mapping->end = mapping->start + size;
         if (mapping->start == 0)
             return space_refuse(space);
-        int64_t result =
-            space_map_hole(mapping, space, demand->flags, demand->file, demand->offset);
+        int64_t result = map_into_hole(space, demand);
         if (result >= 0)
             space_note(space, mapping);
         if (result != -EEXIST || !space_note_foreign(space, NULL) ||
@@ -112,13 +129,16 @@ static int64_t understand(const struct space *space, struct demand *demand, uint
     bool huge = (flags & MAP_HUGETLB) && (flags & MAP_ANONYMOUS);
     demand->alignment = huge ? huge_page_size(flags) : SPACE_PAGE;
     demand->limit = flags & MAP_32BIT ? LOW_END : 0;
-    /* space_fault() grows the mapping, because the table must be updated */
-    demand->flags = space->locked |
-                    (int)(flags & 0xffffffff &
-                          ~(uint64_t)(MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT | MAP_GROWSDOWN));
+    demand->flags = space->locked | (int)(flags & 0xffffffff &
+                                          ~(uint64_t)(MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT));
     uint32_t type = flags & MAP_TYPE;
-    if (length == 0 ||
-        ((flags & MAP_GROWSDOWN) && (type != MAP_PRIVATE || !(flags & MAP_ANONYMOUS))))
+    /* space_fault() grows such a mapping, because the table must be updated; the kernel refuses
+     * all others */
+    if (type == MAP_PRIVATE && (flags & MAP_ANONYMOUS))
+        demand->flags &= ~MAP_GROWSDOWN;
+    if (!(flags & MAP_ANONYMOUS) && fcntl(demand->file, F_GETFD) < 0)
+        return -EBADF;
+    if (length == 0)
         return -EINVAL;
     if (length > SPACE_END || demand->alignment > SPACE_END || address > UINT64_MAX / 2)
         return -ENOMEM;

@@ -2,6 +2,7 @@
 
 #include "capture/exec/aria/define.h"
 #include "capture/exec/dispatch/far_branch.h"
+#include "capture/exec/dispatch/privileged.h"
 #include "capture/exec/dispatch/trampoline.h"
 #include "capture/exec/translate/emit.h"
 
@@ -146,7 +147,7 @@ static enum not_taken_action action_of_trap(struct not_taken_instruction *instru
         instruction->signal = SIGTRAP;
         return NOT_TAKEN_SIGNAL;
     default:
-        instruction->signal = SIGSEGV;
+        instruction->signal = privileged_is_invalid(&instruction->decoded) ? SIGILL : SIGSEGV;
         return NOT_TAKEN_SIGNAL;
     }
 }

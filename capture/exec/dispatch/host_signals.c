@@ -250,6 +250,11 @@ bool exec_signal(int number, void *information, void *context_pointer)
     }
     if (executor && thread->stepping_out && is_step(number, info, context))
         return executor_step_out(thread, context);
+    if (thread->probed && code == thread->probed) {
+        context->uc_mcontext.gregs[REG_RAX] = number;
+        context->uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)exec_probe_failed;
+        return true;
+    }
     const bool in_cache = executor && code_cache_holds(executor->cache, code);
     const struct block *block = in_cache ? code_cache_at(executor->cache, code) : NULL;
     if (in_cache && is_step(number, info, context)) {

@@ -472,6 +472,24 @@ __asm__(".p2align 4\n"
         "    ret\n"
         ".size exec_copy, . - exec_copy\n");
 
+/* The handler resumes a thread whose probed code faults at `failed`, with the signal in rax. */
+__asm__(".p2align 4\n"
+        ".globl exec_probe\n"
+        ".type exec_probe, @function\n"
+        "exec_probe:\n"
+        "    endbr64\n"
+        "    push %rbx\n"
+        "    call *%rdi\n"
+        "    xor %eax, %eax\n"
+        "    pop %rbx\n"
+        "    ret\n"
+        ".globl exec_probe_failed\n"
+        "exec_probe_failed:\n"
+        "    lea 8(%rsp), %rsp\n"
+        "    pop %rbx\n"
+        "    ret\n"
+        ".size exec_probe, . - exec_probe\n");
+
 /* The handler resumes a thread between `checked` and `done` at `interrupted`. */
 __asm__(".p2align 4\n"
         ".globl exec_system_call\n"

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* si_code's values */
 /* Instructions that are never executed: the signals that they raise. */
 #include "capture/exec/dispatch/far_branch.h"
+#include "capture/exec/dispatch/privileged.h"
 #include "capture/exec/dispatch/trap.h"
 #include "capture/exec/kernel/process_state.h"
 #include "capture/exec/memory/program_memory.h"
@@ -96,7 +97,10 @@ void process_trap(struct process *process, struct executor_stop *stop)
         set_illegal(process, stop);
         break;
     default:
-        *stop = trap_protection(0);
+        if (privileged_is_invalid(&instruction))
+            set_illegal(process, stop);
+        else
+            *stop = trap_protection(0);
         break;
     }
 }

@@ -77,6 +77,7 @@ struct exec_thread {
     unsigned generation[EXEC_SIDES]; /* of the executor's code when the table was last valid */
     size_t vector_bytes;             /* of *vector */
     void *note_context;              /* for the executor's note(); NULL: the executor's own */
+    const void *probed;              /* exec_probe()'s code; else NULL */
     bool trap_due;     /* the program's trap flag was set when the last instruction began */
     bool stepping_out; /* single-steps until the next safe point (safe_point.c) */
     uint8_t x87_environment[28]; /* as fnstenv stores it, for blocks that do */

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Each form of a synopsis has -h, in usage lines and in man pages; each page says where units are explained.
+# Each form of a synopsis has -h, in usage lines and in man pages, and the options that the command has; each page says
+# where units are explained.
 set -eu -o pipefail
 
 # usage COMMAND...: of a command and of those that it lists
@@ -33,6 +34,9 @@ for page in "$TOP"/doc/bustap*.[18]; do
     grep -q '^\.Sh UNITS$' "$page" || { echo "$page: no section UNITS"; exit 1; }
     grep -A 2 '^\.Sh UNITS$' "$page" | grep -q 'Xr bustap 1' || [ "${page##*/}" = bustap.1 ] || { echo "$page: UNITS has no reference"; exit 1; }
 done
+
+# against each command's help: its options, their letters, and those that are required; bustap(1) has all commands
+python3 "$TOP/tests/tools/synopsis.py" "$TOP/doc/bustap.1" "$TOP"/doc/bustap-*.1 "$TOP/doc/bustapd.8" || exit 1
 
 # the figures of the one place are those of the parser
 grep -q '10K records are 10,000\.' "$TOP/doc/bustap.1"

@@ -229,7 +229,7 @@ static int expand_main(struct invocation *call)
 
 const struct command dcfg_expand_command = {
     .name = "expand",
-    .operands = "FILE",
+    .operands = "--trace TRACE FILE",
     .summary = "print the edges of a trace one by one",
     .details = "Prints the edges that threads took, in order: each edge with its nodes, its "
                "type, and the address and symbol of the block that it leads to. Chunks of the "

@@ -220,7 +220,7 @@ static const struct command *const readers[] = {&wet_check_command, &wet_print_c
 
 const struct command wet_command = {
     .name = "wet",
-    .operands = "[--] PROGRAM [ARGUMENT...] | COMMAND FILE",
+    .operands = "-o OUT [--] PROGRAM [ARG...] | COMMAND FILE",
     .summary = "run a program and record what each instruction depended on",
     .details = "Runs a program and records its whole execution in a WET file (Whole Execution "
                "Trace). The program keeps its own streams, signals and exit status. 'bustap wet "

@@ -13,6 +13,7 @@ void block_executions_clear(struct block_executions *executions)
 {
     executions->template_count = executions->step_count = 0;
     executions->address_count = executions->literal_count = 0;
+    executions->time = 0;
 }
 
 void block_executions_free(struct block_executions *executions)
@@ -49,6 +50,7 @@ static bool copy_templates(struct block_executions *executions, const struct blo
         *copy = *from;
         copy->records = record;
         copy->references = reference;
+        copy->time = records_time(from->records, from->record_count);
         for (unsigned k = 0; k < copy->record_count; k++)
             *record++ = from->records[k];
         for (unsigned k = 0; k < copy->reference_count; k++)
@@ -65,6 +67,7 @@ static bool add_literals(struct block_executions *executions, const struct block
     memcpy(executions->literals + executions->literal_count, step->literals,
            step->literal_count * sizeof(struct record));
     executions->literal_count += step->literal_count;
+    executions->time += records_time(step->literals, step->literal_count);
     for (size_t left = step->literal_count, some; left > 0; left -= some) {
         some = left < BLOCK_STEP_LITERALS_MAX ? left : BLOCK_STEP_LITERALS_MAX;
         if (!ROOM(steps, step_capacity, executions->step_count + 1))
@@ -78,6 +81,7 @@ static bool add_literals(struct block_executions *executions, const struct block
 static inline bool add_execution(struct block_executions *executions, const struct block_step *step)
 {
     const unsigned count = executions->templates[step->template].reference_count;
+    executions->time += executions->templates[step->template].time;
     if (!ROOM(steps, step_capacity, executions->step_count + 1) ||
         !ROOM(addresses, address_capacity, executions->address_count + count))
         return false;
@@ -107,6 +111,11 @@ int block_executions_get(struct block_executions *executions, struct block_decod
         block_executions_clear(executions);
     else
         *check = block_walk_check(decoder);
+    if (result == 0 && executions->step_count > 0)
+        executions->first_time =
+            executions->steps->template == BLOCK_LITERALS
+                ? executions->literals->time
+                : executions->templates[executions->steps->template].records->time;
     return result;
 }
 

@@ -30,6 +30,8 @@ struct block_executions {
     uint32_t *addresses;     /* of the references, execution by execution */
     struct record *literals; /* step by step */
     size_t template_count, step_count, address_count, literal_count;
+    uint64_t time;       /* the sum of the times of all records */
+    uint32_t first_time; /* of the first record */
 
     /* of the templates, and the room in all arrays */
     struct record *records;

@@ -21,6 +21,7 @@ struct block_template {
     struct record *records; /* of processor 0; addresses of references have no meaning */
     struct block_reference *references; /* by record */
     unsigned record_count, reference_count;
+    uint64_t time; /* only in executions: the sum of the times of its records */
 };
 
 #endif

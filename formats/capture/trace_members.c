@@ -4,6 +4,7 @@
 #include "formats/base/crc32c.h"
 #include "formats/capture/crc_trail.h"
 #include "formats/capture/decode_ahead.h"
+#include "formats/capture/member_ticks.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,7 +22,8 @@ struct trace_members {
     struct record_decoder *decoder;
     void (*watcher)(void *context, const struct capture_member *member); /* NULL: none */
     void *watcher_context;
-    bool watches_data; /* the watcher gets data members too */
+    bool watches_data; /* the watcher gets data members too, */
+    bool judges;       /* and compares their ticks with their records */
     bool keeps_parts;  /* batches continue across chosen gaps, with marks */
     struct capture_info info;
     struct capture_totals totals;
@@ -29,10 +31,11 @@ struct trace_members {
     bool end_reported; /* the missing closing member is reported */
     bool index_known;  /* expected_index is */
     uint64_t expected_index;
-    uint64_t file_start;     /* ordinal of the first record after the header member */
-    uint64_t ordinal;        /* of the next record in the file */
-    size_t skip;             /* records to skip in the next data member after a seek */
-    struct bt_error pending; /* an error of a seek, for the next call to return; code 0: none */
+    struct member_ticks ticks; /* of the data members before */
+    uint64_t file_start;       /* ordinal of the first record after the header member */
+    uint64_t ordinal;          /* of the next record in the file */
+    size_t skip;               /* records to skip in the next data member after a seek */
+    struct bt_error pending;   /* an error of a seek, for the next call to return; code 0: none */
     /* a member that is larger than the caller's batch, or has marks: records [position, held.count)
      * are pending; held.first_tick is that of the record at position */
     struct batch held;
@@ -101,6 +104,7 @@ static int skip_damage(struct trace_members *members, const char *what, size_t s
     if (result < 0)
         return result;
     members->skip = 0;
+    members->ticks.known = false;
     return bt_fail(error, BT_DATA, "%s: offset %" PRIu64 ": %s; %" PRIu64 " bytes are left out",
                    trace_input_name(members->input), offset, what,
                    trace_input_offset(members->input) - offset);
@@ -142,6 +146,7 @@ static void take_description(struct trace_members *members, const struct capture
         members->info = member->info;
         members->expected_index = member->info.first_index;
         members->index_known = true;
+        members->ticks.known = false;
         members->file_start = members->ordinal;
         members->closed = false;
         members->end_reported = false;
@@ -257,6 +262,7 @@ static int check_index(struct trace_members *members, const struct batch *descri
     members->index_known = true;
     if (!known || start == expected)
         return 0;
+    members->ticks.known = false;
     uint64_t offset = trace_input_offset(members->input);
     const char *name = trace_input_name(members->input);
     if (start > expected)
@@ -347,6 +353,43 @@ static struct block_executions *wants_executions(const struct trace_members *mem
                : NULL;
 }
 
+/* Whether the data member, whose records or executions have been decoded, belongs here: otherwise
+ * its content is that of another member. 0 or BT_DATA. */
+static int check_place(const struct trace_members *members, const struct batch *description,
+                       const struct record *records, const struct block_executions *executions,
+                       struct bt_error *error)
+{
+    struct batch whole = *description;
+    struct record first = {.time = 0};
+    int result = 0;
+    whole.records = (struct record *)(uintptr_t)records; /* not written to */
+    if (executions) {
+        first.time = executions->first_time;
+        if (description->first_tick + executions->time - first.time != description->last_tick)
+            result = bt_fail(error, BT_DATA,
+                             "the block's last tick is %" PRIu64 "; its records end at another",
+                             description->last_tick);
+    } else {
+        first.time = description->count > 0 ? records[0].time : 0;
+        result = member_ticks_within(&whole, error);
+    }
+    const bool timed = description->count > 0 && loss_total(&description->lost) == 0 &&
+                       description->gap.milliseconds == 0;
+    return result < 0 ? result
+                      : member_ticks_follow(&members->ticks, description->first_tick, timed,
+                                            first.time, error);
+}
+
+/* Skips a member whose records cannot be had, for the reason in *error. BT_DATA, or worse. */
+static int leave_out(struct trace_members *members, size_t skip, struct bt_error *error)
+{
+    const struct bt_error reason = *error;
+    members->held.count = members->position = 0;
+    if (reason.code == BT_MEMORY)
+        return reason.code; /* the block may be whole */
+    return skip_damage(members, reason.message, skip, error);
+}
+
 /* Decompresses the data member at the current offset into batch, or into the held member. */
 static int take_records(struct trace_members *members, const struct capture_member *member,
                         struct batch *batch, struct bt_error *error)
@@ -361,15 +404,17 @@ static int take_records(struct trace_members *members, const struct capture_memb
     size_t skip;
     result =
         get_records(members, member, direct ? batch : &members->held, executions, &skip, error);
-    if (result < 0) {
-        members->held.count = members->position = 0;
-        if (result == BT_MEMORY)
-            return result; /* the block may be whole */
-        if (result != BT_NEWER)
-            return skip_damage(members, "the records of a block are damaged", skip, error);
-        const struct bt_error newer = *error;
-        return skip_damage(members, newer.message, member->member_bytes, error);
+    if (result == BT_DATA) {
+        bt_fail(error, BT_DATA, "the records of a block are damaged");
+    } else {
+        skip = member->member_bytes;
+        if (result == 0 && !members->judges)
+            result =
+                check_place(members, description, direct ? batch->records : members->held.records,
+                            executions, error);
     }
+    if (result < 0)
+        return leave_out(members, skip, error);
     if (members->watches_data) {
         struct capture_member whole = *member;
         whole.batch.records = direct ? batch->records : members->held.records;
@@ -381,6 +426,7 @@ static int take_records(struct trace_members *members, const struct capture_memb
     }
     trace_input_consume(members->input, member->member_bytes);
     members->expected_index = description->first_index + description->count;
+    member_ticks_advance(&members->ticks, description);
     if (!direct) {
         members->position = 0;
         pass(members, members->skip);
@@ -555,6 +601,7 @@ static void count_member(struct trace_members *members, const struct batch *desc
     members->ordinal += description->count;
     members->expected_index = description->first_index + description->count;
     members->index_known = true;
+    member_ticks_advance(&members->ticks, description);
 }
 
 int trace_members_pass(struct trace_members *members, const struct capture_member *member,
@@ -585,7 +632,8 @@ int trace_members_take(struct trace_members *members, const struct capture_membe
     const uint32_t wanted = capture_member_crc(member, *bytes, &stream, &size);
     members->examined += size;
     if (crc32c(0, stream, size) != wanted ||
-        bytes_get32(stream + size - 4) != member->batch.count * RECORD_BYTES)
+        bytes_get32(stream + size - 4) != member->batch.count * RECORD_BYTES ||
+        member_ticks_follow(&members->ticks, member->batch.first_tick, false, 0, NULL) < 0)
         return 0; /* damaged, or the header is not that of these records */
     count_member(members, &member->batch);
     trace_input_consume(members->input, member->member_bytes);
@@ -648,6 +696,7 @@ static int rewind_to_start(struct trace_members *members, struct bt_error *error
     members->closed = false;
     members->end_reported = false;
     members->index_known = false;
+    members->ticks.known = false;
     return 0;
 }
 
@@ -672,6 +721,7 @@ static int pass_members(struct trace_members *members, uint64_t record, bool to_
     members->pending.code = 0;
     members->skip = 0;
     members->in_sequence = 0;
+    members->ticks.known = false;
     for (;;) {
         struct capture_member member;
         struct bt_error met;
@@ -741,11 +791,12 @@ uint64_t trace_members_position(const struct trace_members *members)
 
 void trace_members_watch(struct trace_members *members,
                          void (*watcher)(void *context, const struct capture_member *member),
-                         void *context, bool data)
+                         void *context, bool data, bool judges)
 {
     members->watcher = watcher;
     members->watcher_context = context;
     members->watches_data = data;
+    members->judges = judges;
 }
 
 void trace_members_decode_ahead(struct trace_members *members, unsigned threads)

@@ -44,10 +44,11 @@ uint64_t trace_members_position(const struct trace_members *members);
 /* As trace_reader_examined. */
 uint64_t trace_members_examined(const struct trace_members *members);
 
-/* As trace_reader_watch; with data as trace_reader_watch_all. */
+/* As trace_reader_watch; with data as trace_reader_watch_all, with judges as
+ * trace_reader_watch_unjudged. */
 void trace_members_watch(struct trace_members *members,
                          void (*watcher)(void *context, const struct capture_member *member),
-                         void *context, bool data);
+                         void *context, bool data, bool judges);
 
 /* As trace_reader_decode_ahead. */
 void trace_members_decode_ahead(struct trace_members *members, unsigned threads);

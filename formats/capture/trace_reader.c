@@ -204,13 +204,19 @@ uint64_t trace_reader_examined(const struct trace_reader *reader)
 void trace_reader_watch(struct trace_reader *reader, trace_watcher *watcher, void *context)
 {
     if (reader->members)
-        trace_members_watch(reader->members, watcher, context, false);
+        trace_members_watch(reader->members, watcher, context, false, false);
 }
 
 void trace_reader_watch_all(struct trace_reader *reader, trace_watcher *watcher, void *context)
 {
     if (reader->members)
-        trace_members_watch(reader->members, watcher, context, true);
+        trace_members_watch(reader->members, watcher, context, true, false);
+}
+
+void trace_reader_watch_unjudged(struct trace_reader *reader, trace_watcher *watcher, void *context)
+{
+    if (reader->members)
+        trace_members_watch(reader->members, watcher, context, true, true);
 }
 
 void trace_reader_decode_ahead(struct trace_reader *reader, unsigned threads)

@@ -87,6 +87,11 @@ void trace_reader_watch(struct trace_reader *reader, trace_watcher *watcher, voi
  * batch.records (valid during the call). */
 void trace_reader_watch_all(struct trace_reader *reader, trace_watcher *watcher, void *context);
 
+/* The same, also for data members whose ticks are not those of their records, or begin before the
+ * previous member ends, which the reader leaves out as damaged otherwise: the watcher judges. */
+void trace_reader_watch_unjudged(struct trace_reader *reader, trace_watcher *watcher,
+                                 void *context);
+
 /* Lets up to `threads` threads decompress blocks of a capture ahead of the reader, as soon as
  * blocks are read in sequence. 0, as at first: none. Results are the same. */
 void trace_reader_decode_ahead(struct trace_reader *reader, unsigned threads);

@@ -242,7 +242,7 @@ static int check_all(struct checked_trace *check, struct record_input *input,
     struct bt_error broken;
     int more;
     if (check->trace->reader)
-        trace_reader_watch_all(check->trace->reader, check_member, check);
+        trace_reader_watch_unjudged(check->trace->reader, check_member, check);
     while ((more = record_input_next(input, &batch, &broken)) == 1)
         if (check_batch(check, batch, error) < 0)
             return error->code;

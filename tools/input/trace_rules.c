@@ -1,5 +1,7 @@
 #include "tools/input/trace_rules.h"
 
+#include "formats/capture/member_ticks.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -47,46 +49,13 @@ static int check_indices(const struct batch *batch, uint64_t *lost, struct bt_er
     return 0;
 }
 
-/* Compares first and last tick with the times of the records. */
-static int check_times(const struct batch *batch, struct bt_error *error)
-{
-    uint64_t last = batch->first_tick;
-    if (batch->count > 0) {
-        size_t known = records_until_saturated(batch->records, batch->count);
-        if (known < batch->count)
-            return bt_fail(error, BT_DATA,
-                           "the time of record %zu of the block is 0xffffffff; only that of its "
-                           "first record may be",
-                           known + 1);
-        if (__builtin_add_overflow(last, records_time(batch->records + 1, batch->count - 1), &last))
-            return bt_fail(error, BT_DATA,
-                           "the ticks of the block, from %" PRIu64 " on, overflow 64 bits",
-                           batch->first_tick);
-    }
-    if (batch->last_tick != last)
-        return bt_fail(error, BT_DATA,
-                       "the block's last tick is %" PRIu64 "; its records end at tick %" PRIu64,
-                       batch->last_tick, last);
-    return 0;
-}
-
 /* Compares a block's first tick with the last tick of the previous block. */
 static int check_begin(const struct trace_order *before, uint64_t first_tick, bool timed,
                        uint32_t time, struct bt_error *error)
 {
-    if (!before->data)
-        return 0;
-    if (first_tick < before->tick)
-        return bt_fail(error, BT_DATA,
-                       "the block begins at tick %" PRIu64 "; the one before ends at tick %" PRIu64,
-                       first_tick, before->tick);
-    uint64_t passed = first_tick - before->tick;
-    if (before->exact && timed && (passed < time || (passed > time && time != UINT32_MAX)))
-        return bt_fail(error, BT_DATA,
-                       "the block begins %" PRIu64 " ticks after the one before; its first "
-                       "record's time is %" PRIu32,
-                       passed, time);
-    return 0;
+    const struct member_ticks ticks = {
+        .known = before->data, .exact = before->exact, .tick = before->tick};
+    return member_ticks_follow(&ticks, first_tick, timed, time, error);
 }
 
 /* Compares the interval of a loss with the ticks around it. */
@@ -143,7 +112,7 @@ int trace_rules_data(struct trace_file *file, const struct batch *batch, bool to
                          "the block reports signals or threads, which only captures of programs "
                          "have");
     if (result == 0)
-        result = check_times(batch, error);
+        result = member_ticks_within(batch, error);
     if (result == 0)
         result =
             check_begin(order, batch->first_tick, timed, timed ? batch->records[0].time : 0, error);

@@ -462,6 +462,56 @@ static void test_events(void)
     free(file.bytes);
 }
 
+/* Three blocks, the second of them with other records than its header says, or none. */
+static void test_other_records(void)
+{
+    static const struct {
+        uint32_t times[3];
+        uint64_t first_tick;
+        bool loss, gap, belongs;
+    } seconds[] = {
+        {{4, 1, 2}, 14, .belongs = true},
+        {{4, 1, 3}, 14, .belongs = false}, /* ends later */
+        {{4, 0, 2}, 14, .belongs = false}, /* ends earlier */
+        {{5, 2, 1}, 14, .belongs = false}, /* begins later */
+        {{3, 2, 1}, 14, .belongs = false}, /* begins earlier */
+        {{3, 1, 2}, 9, .belongs = false},  /* begins before the first block ends */
+        {{1, 2, 1},
+         14,
+         .loss = true,
+         .belongs = true}, /* the time before a loss is that of a lost one */
+        {{1, 2, 1}, 14, .gap = true, .belongs = true},
+        {{UINT32_MAX, 2, 1}, 14, .belongs = false}, /* that many ticks, or more */
+    };
+    for (size_t i = 0; i < 2 * sizeof seconds / sizeof *seconds; i++) {
+        const size_t n = i / 2;
+        struct members file = {.version = i % 2 ? CAPTURE_VERSION_CODED : CAPTURE_VERSION_GZIP};
+        const struct capture_info info = {.id = {1}, .file_number = 1};
+        struct record records[3] = {{.time = 4}, {.time = 3}, {.time = 2}};
+        struct batch batch = {.records = records, .count = 3, .first_tick = 5, .last_tick = 10};
+        members_append_header(&file, &info);
+        members_append_data(&file, RECORD_ENGINE_BEST, &batch);
+        for (size_t k = 0; k < 3; k++)
+            records[k].time = seconds[n].times[k];
+        batch.first_index = 3 + seconds[n].loss;
+        batch.lost = (struct loss){.count = {seconds[n].loss}, .first_tick = 11, .last_tick = 12};
+        batch.gap.milliseconds = seconds[n].gap;
+        batch.first_tick = seconds[n].first_tick;
+        batch.last_tick = batch.first_tick + 3;
+        members_append_data(&file, RECORD_ENGINE_BEST, &batch);
+        batch = (struct batch){.records = records, .count = 1, .first_tick = 18, .last_tick = 18};
+        batch.first_index = 6 + seconds[n].loss;
+        records[0].time = 1;
+        members_append_data(&file, RECORD_ENGINE_BEST, &batch);
+        struct reading r = read_bytes(file.bytes, file.size, false, 0, 0, 10);
+        CU_ASSERT_EQUAL(r.count, seconds[n].belongs ? 7 : 4);
+        /* no end; the second block, and that its records are missing before the third */
+        CU_ASSERT_EQUAL(r.damage, seconds[n].belongs ? 1 : 3);
+        CU_ASSERT_EQUAL(r.ticks[r.count - 1], 18);
+        free(file.bytes);
+    }
+}
+
 static void test_seeking_back_and_forth(void)
 {
     struct members file = {0};
@@ -823,6 +873,7 @@ static const struct test_case cases[] = {
     {"capture, from any record on", test_capture_seek},
     {"parts of a member", test_parts},
     {"parts that are kept", test_parts_kept},
+    {"records of another block", test_other_records},
     {"events", test_events},
     {"seeking back and forth", test_seeking_back_and_forth},
     {"seeking in a pipe", test_seeking_in_a_pipe},

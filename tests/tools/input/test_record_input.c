@@ -230,7 +230,7 @@ static void test_early_close(void)
     free(records);
 }
 
-/* Two captures in one file, as cat joins them, each of two blocks whose ticks begin at 5. */
+/* Two captures in one file, as cat joins them, each of two blocks; its ticks begin at 5. */
 static struct test_path *two_captures(struct record records[100])
 {
     struct members both = {0};
@@ -238,10 +238,15 @@ static struct test_path *two_captures(struct record records[100])
     for (uint8_t id = 1; id <= 2; id++) {
         const struct capture_info info = {
             .id = {id}, .board = "a board", .started_ns = 1, .file_number = 1};
-        struct batch batch = {.records = records, .count = 100, .first_tick = 5};
+        struct batch batch = {.records = records,
+                              .count = 100,
+                              .first_tick = 5,
+                              .last_tick = 5 + records_time(records + 1, 99)};
         members_append_header(&both, &info);
         members_append_data(&both, RECORD_ENGINE_BEST, &batch);
         batch.first_index = 100;
+        batch.first_tick = batch.last_tick + records[0].time;
+        batch.last_tick = batch.first_tick + records_time(records + 1, 99);
         members_append_data(&both, RECORD_ENGINE_BEST, &batch);
     }
     struct test_path *path = test_path_file(both.bytes, both.size);

@@ -72,7 +72,7 @@ static int value_of(char c)
         return c - '0' + 52;
     if (c == '+')
         return 62;
-    return c == '-' || c == '.' || c == '/' ? 63 : -1;
+    return c == '-' ? 63 : -1;
 }
 
 static int no_memory(struct bt_error *error)
@@ -285,8 +285,11 @@ static int compile_next(struct compiler *compiler)
         return compile_reference(compiler);
     default:
         return bt_fail(compiler->error, BT_DATA,
-                       "character %zu: 0x%02x is not allowed in an edge-id sequence",
-                       compiler->at + 1, (unsigned char)c);
+                       "character %zu: 0x%02x is not allowed in an edge-id sequence%s",
+                       compiler->at + 1, (unsigned char)c,
+                       c == '.' || c == '/'
+                           ? ": the 64th character is '-' (DCFG-trace 1.00, section 3.7.1.1)"
+                           : "");
     }
 }
 

@@ -4,8 +4,9 @@
  * least two parts. So reading costs at most a constant for each character, however the text was
  * written: nothing is expanded in memory, and empty parts cost nothing.
  *
- * White space is skipped, because the specification's examples contain it. '-' and '.', both of
- * which the specification uses for 63, are accepted, and also '/' as in plain Base64.
+ * White space is skipped, because the specification's examples contain it. 63 is '-', the last
+ * character of the set that section 3.7.1.1 maps to the values in order. Its words name '.' as what
+ * replaces the '/' of plain Base64; neither is in the set, so they are refused.
  */
 #ifndef FORMATS_DCFG_EDGE_TEXT_INTERNAL_H
 #define FORMATS_DCFG_EDGE_TEXT_INTERNAL_H

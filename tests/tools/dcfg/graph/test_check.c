@@ -309,6 +309,8 @@ static const struct breaking trace_breakings[] = {
     {"{'a': 'X'}", "{'a': 'X', '.': 'A'}", CHECK_TRACE_FORMAT, "", "keys", false},
     {"{'a': 'X'}", "{'a': 'X', 'a': 'A'}", CHECK_TRACE_FORMAT, "", "duplicate key", false},
     {"{'a': 'X'}", "{'a': '<a>'}", CHECK_TRACE_FORMAT, "", "STRING_DICTIONARY", false},
+    {"{'a': 'X'}", "{'a': '.'}", CHECK_TRACE_FORMAT, "", "64th character is '-'", false},
+    {"{'a': 'X'}", "{'a': '/'}", CHECK_TRACE_FORMAT, "", "64th character is '-'", false},
     {"'<a>'", "'<b>'", CHECK_TRACE_FORMAT, "", "b", false},
     {"'<a>'", "'(2*X'", CHECK_TRACE_FORMAT, "", "PROCESSES[1][3][1][1][2]", false},
     {"[2, '1', [5]]", "[2, '01', [5]]", CHECK_TRACE_FORMAT, "", "TRANSITION", false},

@@ -73,8 +73,8 @@ void exec_signal_entry(int number, void *information, void *context);
 int exec_copy(void *to, const void *from, size_t size);
 extern const uint8_t exec_copy_end[], exec_copy_failed[];
 
-/* Calls code whose first instruction may fault: 0, or the number of the fault's signal. The thread's
- * `probed` is the code. Otherwise as exec_copy(). */
+/* Calls code whose first instruction may fault: 0, or the number of the fault's signal. The
+ * thread's `probed` is the code. Otherwise as exec_copy(). */
 int exec_probe(const void *code);
 extern const uint8_t exec_probe_failed[];
 

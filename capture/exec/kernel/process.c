@@ -456,17 +456,21 @@ static void note_fault(struct process *process, const struct executor_stop *stop
         instruction.kind != DECODE_TRAP || instruction.mnemonic != 0 ? instruction.size : 0;
 }
 
-/* Corrects the signal of a fault in a mapping: SEGV_ACCERR; or SIGBUS for an executable page that
- * cannot be read, because it is after the end of its file. rip: of the instruction. */
+/* Corrects the signal of a fault in a mapping: SEGV_ACCERR; or SIGBUS for a fetch from a page that
+ * cannot be read, because it is after the end of its file. The kernel fetches for a page that may
+ * be accessed in any way, and so finds it present. rip: of the instruction. */
 static void raise_fault(struct process *process, struct executor_stop *stop, uint64_t rip)
 {
     struct space_mapping mapping;
     note_fault(process, stop, rip);
     if (stop->signal == SIGSEGV && stop->code == SEGV_MAPERR &&
         space_find(process->space, stop->fault_address, &mapping)) {
-        bool lost = (stop->error & TRAP_PAGE_FETCH) && (mapping.protection & PROT_EXEC);
+        bool fetched = (stop->error & TRAP_PAGE_FETCH) && mapping.protection != PROT_NONE;
+        bool lost = fetched && !is_present(stop->fault_address);
         stop->signal = lost ? SIGBUS : SIGSEGV;
         stop->code = lost ? BUS_ADRERR : SEGV_ACCERR;
+        if (fetched && !lost)
+            stop->error |= TRAP_PAGE_PROTECTION;
     }
     end_if(process, signals_raise(process->signals, stop));
 }

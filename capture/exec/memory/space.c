@@ -228,8 +228,7 @@ int64_t space_take_holes(struct space *space, uint64_t start, uint64_t end)
 {
     struct space_mapping hole;
     for (uint64_t at = start; space_table_next_hole(&space->table, &at, end, &hole);) {
-        int64_t result =
-            space_map_hole(&hole, space, SPACE_HOLE_FLAGS, -1, 0);
+        int64_t result = space_map_hole(&hole, space, SPACE_HOLE_FLAGS, -1, 0);
         if (result >= 0)
             continue;
         space_release_holes(space, start, hole.start);

@@ -67,7 +67,7 @@ says() {
 }
 
 run=(bustap exec -q --only-fetch --count 1 -o x)
-much='^bustap: the program requested 6144 MiB of memory .* less than 4 GiB .*java -Xmx300m'
+much='^bustap: the program requested 6144 MiB of memory .* less than 4 GiB .*; limit the memory of ask by its options'
 high='^bustap: the program requested 1024 MiB of memory at 0x600000000000 .* above 4 GiB; .*-fsanitize'
 says "${run[@]}" ./ask much 1 "$much"
 says "${run[@]}" ./ask grow 1 "$much"
@@ -80,6 +80,75 @@ says "${run[@]}" ./ask silent 1 "$much"
 [ ! -s silent.txt ]
 says bustap profile -o x_profile ./ask much 1 "$much"
 says bustap rondo -o x_rondo ./ask much 1 "$much"
+
+# the advice is for the program at hand
+while read -r name advice; do
+    cp ask "$name"
+    says "${run[@]}" "./$name" much 1 "less than 4 GiB of addresses; limit its memory: $advice"
+done <<'END'
+java java -Xmx300m
+node node --max-old-space-size=300
+mariadbd mariadbd --innodb-buffer-pool-size=128M
+mysqld mysqld --innodb-buffer-pool-size=128M
+redis-server redis-server --maxmemory 300mb
+END
+
+# --- reservations above 4 GiB again and again ---
+
+cat >reserve.c <<'END_OF_C'
+/* Reserves addresses at hints above 4 GiB until it gets some there, or as often as the argument says; between two
+ * attempts it does what the second argument says. Ends with 0 if it has finished. */
+#define _GNU_SOURCE
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int main(int count, char **arguments)
+{
+    const size_t step = (size_t)1 << 20;
+    size_t size = ((size_t)1 << 38) + step;
+    long attempts = atol(arguments[1]);
+    const char *what = count > 2 ? arguments[2] : "";
+    const int protection = strcmp(what, "readable") == 0 ? PROT_READ : PROT_NONE;
+    for (uintptr_t hint = (uintptr_t)66 << 32; attempts != 0; hint += step, attempts--) {
+        char *got = mmap((void *)hint, size, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (got == MAP_FAILED) {
+            size -= size / 8;
+            continue;
+        }
+        if ((uintptr_t)got >> 33 != 0)
+            return 0;
+        /* cut to its alignment first */
+        size_t before = -(uintptr_t)got & (step - 1);
+        if (before != 0)
+            munmap(got, before);
+        if (strcmp(what, "used") == 0)
+            mprotect(got + before, step, PROT_READ | PROT_WRITE), memset(got + before, 1, step);
+        munmap(got + before, size - before);
+    }
+    return 0;
+}
+END_OF_C
+gcc -O1 -w -o reserve reserve.c
+./reserve -1
+vain='^bustap: .*the program reserves memory above 4 GiB again and again.*--disable-large-address-space'
+for way in "${run[*]}" 'bustap profile -o x_profile' 'bustap rondo -o x_rondo' 'bustap depend -o x_depend' 'bustap wet -o x_wet'; do
+    status=0
+    # shellcheck disable=SC2086 # split into words
+    timeout 60 $way ./reserve -1 2>messages || status=$?
+    [ "$status" = 2 ] && grep -q "$vain" messages || { echo "$way: status $status"; cat messages; exit 1; }
+    rm -f x_*
+done
+# the hints of Go are 128; what is used, or may be read, is no reservation in vain
+for arguments in 200 '2000 used' '2000 readable'; do
+    status=0
+    # shellcheck disable=SC2086 # split into words
+    timeout 60 "${run[@]}" ./reserve $arguments 2>messages || status=$?
+    [ "$status" = 0 ] || { echo "reserve $arguments: status $status"; cat messages; exit 1; }
+    rm -f x_*
+done
 
 if command -v java >/dev/null && java -Xmx300m -version 2>/dev/null; then
     says "${run[@]}" java -Xms5g -version 1 ' MiB of memory .*java -Xmx300m' >/dev/null

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* all numbers */
 #include "capture/exec/dispatch/trampoline.h"
 #include "capture/exec/kernel/system_call_internal.h"
 
@@ -5,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 struct system_calls *system_calls_new(struct space *space, const struct load *load,
                                       const struct initial_stack *start, struct bt_error *error)
@@ -97,6 +99,8 @@ enum system_call_outcome system_call_do(struct system_calls *calls, struct syste
 {
     const struct system_call_row *row = system_call_find(call->number);
     call->why = NULL;
+    if (call->number != SYS_mmap && call->number != SYS_munmap)
+        calls->vain = 0;
     switch (row->treatment) {
     case SYSTEM_CALL_CALLERS:
         return (enum system_call_outcome)row->outcome;

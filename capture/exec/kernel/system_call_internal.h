@@ -21,6 +21,7 @@ struct system_calls {
     size_t hidden_count;
     struct rlimit limits[SYSTEM_CALL_LIMITS];        /* as the program has set them */
     struct rlimit kernel_limits[SYSTEM_CALL_LIMITS]; /* the real ones, for the whole process */
+    unsigned vain;      /* reservations in direct succession that were placed elsewhere */
     bool writes_memory; /* a descriptor of memory was opened for writing */
     void (*notice)(void *context, const char *what); /* may be NULL */
     void *notice_context;

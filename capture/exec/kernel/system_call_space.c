@@ -3,11 +3,29 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #define ADDRESS_END ((uint64_t)1 << 47)
 #define MIB         ((uint64_t)1 << 20)
+
+/* Reservations in vain until the program is ended. Go tries 128 hints, V8 and Java fewer, before
+ * they take what they get. */
+#define VAIN_MAX 1000u
+
+/* How programs are told to use less memory. */
+static const struct {
+    const char *program, *advice;
+} advices[] = {
+    {"java", "limit its memory: java -Xmx300m"},
+    {"node", "limit its memory: node --max-old-space-size=300, and --disable-wasm-trap-handler if "
+             "it uses WebAssembly"},
+    {"mariadbd", "limit its memory: mariadbd --innodb-buffer-pool-size=128M"},
+    {"mysqld", "limit its memory: mysqld --innodb-buffer-pool-size=128M"},
+    {"redis-server", "limit its memory: redis-server --maxmemory 300mb"},
+};
 
 /* Whether the kernel would map this much for the program, above 4 GiB. */
 static bool would_be_mapped(uint64_t length, uint64_t protection, uint64_t flags)
@@ -19,6 +37,23 @@ static bool would_be_mapped(uint64_t length, uint64_t protection, uint64_t flags
         return false;
     munmap(mapped, length);
     return true;
+}
+
+static void report_much(struct system_calls *calls, uint64_t mib)
+{
+    const char *slash = strrchr(calls->path, '/');
+    const char *name = slash ? slash + 1 : calls->path;
+    char other[160];
+    snprintf(other, sizeof other, "limit the memory of %.80s by its options or configuration",
+             name);
+    const char *advice = other;
+    for (size_t i = 0; i < sizeof advices / sizeof *advices; i++)
+        if (strcmp(advices[i].program, name) == 0)
+            advice = advices[i].advice;
+    system_call_notice(calls, NOTICE_MEMORY,
+                       "requested %" PRIu64 " MiB of memory and was refused (ENOMEM): under "
+                       "bustap programs have less than 4 GiB of addresses; %s",
+                       mib, advice);
 }
 
 /* Reports a request that was refused for lack of addresses, and would succeed natively. */
@@ -37,11 +72,25 @@ static void report_refused(struct system_calls *calls, uint64_t address, uint64_
                            "above 4 GiB; build it without -fsanitize if it uses that",
                            (length + MIB - 1) / MIB, address);
     else
-        system_call_notice(calls, NOTICE_MEMORY,
-                           "requested %" PRIu64 " MiB of memory and was refused (ENOMEM): under "
-                           "bustap programs have less than 4 GiB of addresses; limit its memory, "
-                           "for example with java -Xmx300m or node --max-old-space-size=300",
-                           (length + MIB - 1) / MIB);
+        report_much(calls, (length + MIB - 1) / MIB);
+}
+
+/*
+ * Recognizes a program that reserves addresses above 4 GiB again and again, because what it gets is
+ * below. It makes no other system call meanwhile except munmap (system_call_do()), and cannot use
+ * the memory.
+ */
+static void count_vain(struct system_calls *calls, struct system_call *call)
+{
+    const uint64_t *arguments = call->arguments;
+    const uint64_t elsewhere = MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT;
+    if (arguments[0] < SPACE_END || arguments[2] != PROT_NONE || !(arguments[3] & MAP_ANONYMOUS) ||
+        (arguments[3] & elsewhere))
+        calls->vain = 0;
+    else if (++calls->vain == VAIN_MAX)
+        call->why = "reserves memory above 4 GiB again and again, because what it gets is below: "
+                    "under bustap programs have less than 4 GiB of addresses; those of GHC "
+                    "(Haskell) need one configured with --disable-large-address-space";
 }
 
 int64_t system_call_mmap(struct system_calls *calls, struct system_call *call)
@@ -52,6 +101,7 @@ int64_t system_call_mmap(struct system_calls *calls, struct system_call *call)
                                 arguments[3], (int)arguments[4], arguments[5]);
     if (result == -ENOMEM && space_refused(calls->space) != refused)
         report_refused(calls, arguments[0], arguments[1], arguments[2], arguments[3]);
+    count_vain(calls, call);
     return result;
 }
 

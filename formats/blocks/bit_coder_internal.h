@@ -39,7 +39,7 @@ BIT_CODER_INLINE void bit_model_update(struct bit_model *model, unsigned bit)
 }
 
 /* One stream. An encoder writes to [start, end), which the caller makes large enough; a decoder
- * reads zeros after the end. */
+ * reads zeros after the end, BIT_CODER_END_BYTES at most: bit_decoder_spent(). */
 struct bit_coder {
     uint64_t low; /* of a decoder: what was read, minus the lower end of the interval */
     uint64_t range;
@@ -172,6 +172,12 @@ BIT_CODER_INLINE void bit_decoder_begin(struct bit_coder *coder, const uint8_t *
     *coder = (struct bit_coder){.range = UINT64_MAX, .in = in, .end = in + size};
     coder->low = (uint64_t)bit_coder_word(coder) << 32;
     coder->low |= bit_coder_word(coder);
+}
+
+/* Whether more was decoded than the stream holds: it means nothing. */
+BIT_CODER_INLINE bool bit_decoder_spent(const struct bit_coder *coder)
+{
+    return coder->in - coder->end > (ptrdiff_t)BIT_CODER_END_BYTES;
 }
 
 #endif

@@ -102,7 +102,7 @@ static int get_definitions(struct block_decoder *decoder, const uint8_t *in, siz
         template->records = decoder->records + decoder->record_count;
         template->references = decoder->references + decoder->reference_count;
         if (!block_define(true, &coder, &decoder->models->definitions, template) ||
-            template->record_count > limit - decoder->record_count)
+            template->record_count > limit - decoder->record_count || bit_decoder_spent(&coder))
             return corrupt(error, "a definition");
         for (unsigned k = 0; k < template->reference_count; k++)
             template->records[template->references[k].record].address =
@@ -323,6 +323,8 @@ static inline int next_step(struct block_decoder *decoder, struct block_step *st
     decoder->left -= template->record_count;
     decoder->sum = block_sum(decoder->sum, number);
     get_addresses(decoder, template);
+    if (bit_decoder_spent(&decoder->sequence) || bit_decoder_spent(&decoder->addresses))
+        return corrupt(error, "a section ends too early");
     step->template = number;
     step->processor = decoder->processor;
     step->attribute = decoder->attribute;

@@ -158,6 +158,11 @@ uint8_t *context_mixer_encode_end(struct context_mixer *mixer)
     return mixer->out;
 }
 
+bool context_mixer_missing(const struct context_mixer *mixer)
+{
+    return mixer->missing > 0;
+}
+
 bool context_mixer_decode_end(const struct context_mixer *mixer)
 {
     return mixer->missing == 0 && mixer->in == mixer->in_end;

@@ -36,6 +36,9 @@ uint8_t *context_mixer_encode_end(struct context_mixer *mixer);
 void context_mixer_decode_begin(struct context_mixer *mixer, size_t values, const uint8_t *in,
                                 size_t size);
 
+/* Whether more bytes were needed than there are: what is decoded from then on means nothing. */
+bool context_mixer_missing(const struct context_mixer *mixer);
+
 /* Whether all bytes are used, and no more. */
 bool context_mixer_decode_end(const struct context_mixer *mixer);
 

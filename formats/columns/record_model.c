@@ -22,21 +22,22 @@ static void encode_records(struct record_model *model, enum mix mixing,
     }
 }
 
+/* The decoders end with the code: what follows it would be made up. */
 static void decode_nibbles(struct record_model *model, struct record *records, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && !model->coder.damaged; i++)
         code_record(model, true, MIX_NONE, &records[i], i);
 }
 
 static void decode_few(struct record_model *model, struct record *records, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && !context_mixer_missing(model->mixer); i++)
         code_record(model, true, MIX_FEW, &records[i], i);
 }
 
 static void decode_many(struct record_model *model, struct record *records, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && !context_mixer_missing(model->mixer); i++)
         code_record(model, true, MIX_MANY, &records[i], i);
 }
 
@@ -179,11 +180,13 @@ int record_model_decode(struct record_model *model, const uint8_t *bytes, size_t
         kinds == 0 ? 0 : word_numbers_get(&model->time_words, bytes + 1 + kinds, size - 1 - kinds);
     if (times == 0)
         return fail_corrupt(error);
+    const size_t rest = size - 1 - kinds - times;
+    if (count / RECORD_MODEL_RATIO_MAX > rest) /* before tables for so many are cleared */
+        return fail_corrupt(error);
     int status = begin(model, mixing, records, error);
     if (status < 0)
         return status;
     const uint8_t *at = bytes + 1 + kinds + times;
-    const size_t rest = size - 1 - kinds - times;
     bool good;
     if (mixing) {
         context_mixer_decode_begin(model->mixer, mixed_values(mixing, count), at, rest);

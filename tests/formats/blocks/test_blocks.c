@@ -316,6 +316,37 @@ static void test_damage(void)
     rig_free(&rig);
 }
 
+/* Sections do not hold more executions than were coded, whatever the header counts. */
+static void test_work_ends_with_the_sections(void)
+{
+    enum { COUNT = 500 };
+    struct rig rig = rig_new();
+    struct record *back = malloc(RECORDS_MAX * sizeof *back);
+    uint64_t random = random_seed(25);
+    size_t decoded = 0;
+    CU_ASSERT_FATAL(back != NULL);
+    for (unsigned i = 0; i < 40; i++) {
+        uint32_t check;
+        program_records_fill(rig.records, COUNT, 0, &random);
+        CU_ASSERT_EQUAL_FATAL(block_encoder_records(rig.encoder, rig.records, COUNT, rig.bytes,
+                                                    rig.capacity, &rig.size, &check, NULL),
+                              0);
+        bytes_put32(rig.bytes + 8, RECORDS_MAX / 2); /* executions */
+        if (i % 2)                                   /* zeros are the surest code */
+            memset(rig.bytes + rig.size - rig.size / 4, 0, rig.size / 4);
+        memset(back, 0xa5, RECORDS_MAX * sizeof *back);
+        CU_ASSERT_EQUAL(
+            block_decode(rig.decoder, rig.bytes, rig.size, back, RECORDS_MAX, &check, NULL),
+            BT_DATA);
+        for (size_t k = 0; k < RECORDS_MAX; k++)
+            decoded += back[k].size != 0xa5;
+    }
+    /* the last bits can hold many executions, if these are as sure as can be: few are */
+    CU_ASSERT(decoded < 40 * (RECORDS_MAX / 4));
+    free(back);
+    rig_free(&rig);
+}
+
 static void test_unknown_form(void)
 {
     struct rig rig = rig_new();
@@ -336,6 +367,7 @@ static const struct test_case cases[] = {
     {"fed with blocks", test_fed_with_blocks},
     {"blocks that do not pay", test_blocks_that_do_not_pay},
     {"damage", test_damage},
+    {"work ends with the sections", test_work_ends_with_the_sections},
     {"an unknown form", test_unknown_form},
     {NULL, NULL}};
 TEST_SUITE(blocks, cases)

@@ -29,7 +29,8 @@ static const char *cell_look(enum table_kind kind, const struct table_cell *cell
         snprintf(tail, 32, "0x%" PRIx64, cell->number);
         break;
     case TABLE_SHARE:
-        snprintf(tail, 32, "%.2f %%", 100 * cell->real);
+        if (!*text)
+            snprintf(tail, 32, "%.2f %%", 100 * cell->real);
         break;
     case TABLE_REAL:
         snprintf(tail, 32, "%.2f", cell->real);

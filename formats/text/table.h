@@ -20,7 +20,7 @@ enum table_kind {
     TABLE_COUNT,   /* number */
     TABLE_CHANGE,  /* number as an int64_t, with its sign */
     TABLE_ADDRESS, /* number, hexadecimal; a string in JSON, as in DCFG */
-    TABLE_SHARE,   /* real, 0 to 1: a percentage in aligned text */
+    TABLE_SHARE,   /* real, 0 to 1: in aligned text its text, or else a percentage */
     TABLE_REAL,    /* real */
     TABLE_SYMBOL,  /* text+0xnumber; text alone if number is 0 */
     TABLE_LINE     /* text:number; text alone if number is 0 */

@@ -67,7 +67,7 @@ static bool has_estimate(const struct cache_settings *cache)
 
 static struct columns columns_of(const struct hierarchy_settings *settings)
 {
-    struct columns columns = {.optimum = settings->optimum};
+    struct columns columns = {.optimum = settings->optimum || settings->optimum_sample};
     for (unsigned number = 0; number < settings->level_count; number++)
         for (unsigned side = 0; side < sides(&settings->levels[number]); side++) {
             const struct cache_settings *cache = &settings->levels[number].sides[side];
@@ -75,41 +75,80 @@ static struct columns columns_of(const struct hierarchy_settings *settings)
             columns.prefetchers |= cache->prefetcher != CACHE_NO_PREFETCHER;
             columns.estimate |= settings->optimum_sample && has_estimate(cache);
         }
+    columns.optimum = columns.optimum && !columns.estimate;
     return columns;
 }
 
-/* doc/cache-model.md, "Its estimate", of kinds first to last together. */
+static int by_value(const void *left, const void *right)
+{
+    const double a = *(const double *)left, b = *(const double *)right;
+    return a < b ? -1 : a > b;
+}
+
+/* Widens an interval by that of the groups of a class that are not counted: doc/cache-model.md,
+ * "Its estimate". u: most of each group; o: the optimum's misses of the first 8. */
+static void add_class(const double u[64], const double o[8], double above, double to, double *low,
+                      double *high)
+{
+    double n = 0, rest = 0, most = 0, optimum = 0, others = 0, largest = 0, x = 0, squares = 0;
+    for (unsigned g = 0; g < 64; g++) {
+        if (u[g] <= above || u[g] > to)
+            continue;
+        if (g < 8) {
+            n++;
+            most += u[g];
+            optimum += o[g];
+            largest = fmax(largest, u[g]);
+        } else {
+            rest++;
+            others += u[g];
+        }
+    }
+    *low += optimum;
+    *high += optimum;
+    if (n < 4 || most == 0 || rest == 0) {
+        *high += others;
+        return;
+    }
+    const double r = optimum / most;
+    for (unsigned g = 0; g < 64; g++)
+        if (u[g] > above && u[g] <= to) {
+            x += g >= 8 && u[g] > largest ? u[g] - largest : 0;
+            squares += g < 8 ? pow(o[g] - r * u[g], 2) : 0;
+        }
+    squares += pow(fmax(r, 1 - r) * most / n / 4, 2);
+    const double t = n == 4 ? 3.182 : n == 5 ? 2.776 : n == 6 ? 2.571 : n == 7 ? 2.447 : 2.365;
+    const double h =
+        t * sqrt(rest * (rest + n) / n * squares / (n - 1)) * fmax(1, others / rest / (most / n));
+    *low += fmax(0, r * (others - x) - h);
+    *high += fmin(others, r * (others - x) + x + h);
+}
+
+/* The estimate of kinds first to last together. */
 static void put_estimate(const struct cache_settings *cache, const struct cache_counters *counters,
                          unsigned first, unsigned last)
 {
-    const double sets = (double)sets_of(cache);
-    const double sample = 8 * fmax(1, floor(sets / 256));
-    double o[8] = {0}, m[8] = {0}, optimum = 0, misses = 0, lines = 0, references = 0, squares = 0;
+    double u[64], sorted[64], o[8] = {0}, references = 0, low = 0, high = 0;
+    for (unsigned group = 0; group < 64; group++)
+        u[group] = sorted[group] = (double)counters->sample_misses[group];
     for (unsigned kind = first; kind <= last; kind++) {
-        lines += (double)counters->line_misses[kind];
         references += (double)counters->references[kind];
-        for (unsigned group = 0; group < 8; group++) {
+        for (unsigned group = 0; group < 8; group++)
             o[group] += (double)counters->sample_optimum[group][kind];
-            m[group] += (double)counters->sample_misses[group][kind];
-        }
+        if (!has_estimate(cache))
+            low += (double)counters->optimum_misses[kind];
     }
-    for (unsigned group = 0; group < 8; group++) {
-        optimum += o[group];
-        misses += m[group];
+    if (has_estimate(cache)) {
+        qsort(sorted, 64, sizeof *sorted, by_value);
+        add_class(u, o, -1, 4 * sorted[32], &low, &high);
+        add_class(u, o, 4 * sorted[32], INFINITY, &low, &high);
+        high = fmax(low, fmin(high, references));
+    } else {
+        high = low;
     }
-    if (!has_estimate(cache) || (misses == 0 && lines > 0)) {
-        printf(",,,");
-        return;
-    }
-    const double share = misses > 0 ? optimum / misses : 0;
-    for (unsigned group = 0; group < 8; group++)
-        squares += pow(o[group] - m[group] * share, 2);
-    double half = misses > 0 ? 2.365 * sqrt((1 - sample / sets) * 8 / 7 * squares) / misses : 0;
-    if (misses > 0 && optimum == misses)
-        half = 3 / sample;
-    printf(",%.0f", floor(lines * share + 0.5));
+    printf(",%.0f", floor((low + high) / 2 + 0.5));
     if (references > 0)
-        printf(",%g,%g", lines * share / references, half * lines / references);
+        printf(",%g,%g", (low + high) / 2 / references, (high - low) / 2 / references);
     else
         printf(",,");
 }

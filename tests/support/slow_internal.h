@@ -203,6 +203,9 @@ bool slow_prefetcher_issue(struct slow_store *store, const struct slow_reference
                            uint64_t address);
 void slow_prefetcher_end(struct slow_cache *cache);
 
+/* The next number of a generator: splitmix64, "Replacement". */
+uint64_t slow_random(uint64_t *state);
+
 /* --- slow_optimum.c: "The optimum" --- */
 void slow_optimum_note(struct slow_cache *cache, struct slow_store *store, uint64_t number,
                        enum slow_happening happening, enum reference_kind kind);

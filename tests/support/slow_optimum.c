@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #define NEVER    SIZE_MAX
-#define NO_GROUP 8u
+#define NO_GROUP 64u
 
 void slow_optimum_note(struct slow_cache *cache, struct slow_store *store, uint64_t number,
                        enum slow_happening happening, enum reference_kind kind)
@@ -68,7 +68,7 @@ static void evict(struct kept_set *set, const struct kept *except)
     set->count--;
 }
 
-/* group: of the sample, or NO_GROUP if all sets are counted. */
+/* group: of the sample, in which the first 8 are counted, or NO_GROUP if all sets are. */
 static void happen(struct slow_store *store, struct kept_set *set, size_t event, bool bypass,
                    unsigned group)
 {
@@ -80,13 +80,13 @@ static void happen(struct slow_store *store, struct kept_set *set, size_t event,
             line->there = false;
         return;
     }
-    if (now->happening == SLOW_REFERENCE && !line) {
+    if (now->happening == SLOW_REFERENCE && now->missed && group != NO_GROUP)
+        store->counters.sample_misses[group]++;
+    if (now->happening == SLOW_REFERENCE && !line && (group < 8 || group == NO_GROUP)) {
         store->counters.optimum_misses[now->kind]++;
         if (group != NO_GROUP)
             store->counters.sample_optimum[group][now->kind]++;
     }
-    if (now->happening == SLOW_REFERENCE && now->missed && group != NO_GROUP)
-        store->counters.sample_misses[group][now->kind]++;
     for (uint32_t way = 0; !line; way++)
         if (!set->lines[way].there)
             line = set->lines + way;
@@ -96,31 +96,30 @@ static void happen(struct slow_store *store, struct kept_set *set, size_t event,
         evict(set, bypass ? NULL : line);
 }
 
-/* The group of the sample that a set is in, or NO_GROUP. */
-static unsigned group_of(const struct slow_store *store, uint64_t set)
+/* The groups of all sets. The caller frees them. */
+static uint8_t *deal_groups(uint64_t sets)
 {
-    uint64_t sample = store->sets / 32 / 8 * 8;
-    if (sample == 0)
-        sample = 8;
-    for (uint64_t range = 0; range < sample; range++) {
-        uint64_t hash = range * 0x9e3779b1u % 4294967296u / 65536;
-        if (set == range * store->sets / sample + hash % (store->sets / sample))
-            return range % 8;
+    uint8_t *groups = slow_memory(sets, sizeof *groups);
+    uint64_t state = 0;
+    for (uint64_t set = 0; set < sets; set++)
+        groups[set] = set % 64;
+    for (uint64_t set = sets - 1; set >= 1; set--) {
+        const uint64_t other = slow_random(&state) % (set + 1);
+        const uint8_t moved = groups[set];
+        groups[set] = groups[other];
+        groups[other] = moved;
     }
-    return NO_GROUP;
+    return groups;
 }
 
 static void run(const struct slow_cache *cache, struct slow_store *store)
 {
     bool bypass = store->settings.no_write_allocate || cache->settings.honour_attributes ||
                   cache->settings.levels[store->level].inclusion == CACHE_EXCLUSIVE;
-    bool all = cache->settings.optimum;
-    if (!all && store->sets < 64)
-        return;
+    bool all = cache->settings.optimum || store->sets < 64;
+    uint8_t *groups = all ? NULL : deal_groups(store->sets);
     for (uint64_t number = 0; number < store->sets; number++) {
-        unsigned group = all ? NO_GROUP : group_of(store, number);
-        if (!all && group == NO_GROUP)
-            continue;
+        unsigned group = all ? NO_GROUP : groups[number];
         struct kept_set set = {.ways = store->settings.ways};
         set.lines = slow_memory(set.ways + 1, sizeof *set.lines);
         for (size_t event = 0; event < store->event_count; event++)
@@ -128,6 +127,7 @@ static void run(const struct slow_cache *cache, struct slow_store *store)
                 happen(store, &set, event, bypass, group);
         free(set.lines);
     }
+    free(groups);
 }
 
 void slow_optimum_end(struct slow_cache *cache)

@@ -28,14 +28,18 @@ void slow_replacement_make(struct slow_store *store, uint64_t seed)
         store->outcomes[i] = 1;
 }
 
-static uint64_t draw(struct slow_store *store, uint64_t set)
+uint64_t slow_random(uint64_t *state)
 {
-    uint64_t *state = store->random + set;
     *state += GOLDEN;
     uint64_t z = *state;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
+}
+
+static uint64_t draw(struct slow_store *store, uint64_t set)
+{
+    return slow_random(store->random + set);
 }
 
 /* Points all nodes on the path to a way to the other half. */

@@ -7,7 +7,6 @@
 #include "tools/common/json_report.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 #define LEVEL_COLUMNS 5u
 
@@ -49,7 +48,7 @@ static void level_cells(const struct cache_results *results, unsigned level,
                         struct table_cell *cells)
 {
     uint64_t references = 0, misses = 0;
-    double optimum = 0, squares = 0;
+    double optimum = 0, error = 0;
     const bool present = level < results->settings.level_count;
     bool known = true;
     for (unsigned side = 0; present && side < CACHE_SIDES; side++) {
@@ -62,7 +61,7 @@ static void level_cells(const struct cache_results *results, unsigned level,
         misses += reference_kinds_sum(counters.misses);
         known = known && (bound.known || more == 0);
         optimum += bound.ratio * (double)more;
-        squares += bound.error * (double)more * bound.error * (double)more;
+        error += bound.error * (double)more;
     }
     cells[0] = (struct table_cell){.number = references, .none = !present};
     cells[1] = (struct table_cell){.number = misses, .none = !present};
@@ -71,8 +70,9 @@ static void level_cells(const struct cache_results *results, unsigned level,
     known = known && references > 0;
     cells[3] =
         (struct table_cell){.real = known ? optimum / (double)references : 0, .none = !known};
-    cells[4] =
-        (struct table_cell){.real = known ? sqrt(squares) / (double)references : 0, .none = !known};
+    cells[4] = (struct table_cell){.real = known ? error / (double)references : 0,
+                                   .text = known && error == 0 ? "exact" : NULL,
+                                   .none = !known};
 }
 
 /* Whether any configuration has a bound, and whether one is estimated. */
@@ -81,7 +81,7 @@ static bool has_bounds(const struct comparison *comparison, bool estimated)
     for (unsigned i = 0; i < comparison_count(comparison); i++) {
         const struct hierarchy_settings *settings = &comparison_results(comparison, i)->settings;
         struct table_column unused[OPTIMUM_BOUND_COLUMNS];
-        if (optimum_bound_columns(settings, unused) > 0 && (!estimated || !settings->optimum))
+        if (optimum_bound_columns(settings, unused) > (estimated ? OPTIMUM_BOUND_COLUMNS - 1 : 0))
             return true;
     }
     return false;

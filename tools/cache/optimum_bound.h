@@ -12,7 +12,7 @@ struct optimum_bound {
     bool known;
     uint64_t misses; /* line misses of demand references */
     double ratio;    /* of them to references; 0 without references */
-    double error;    /* half-width of the 95 % confidence interval of ratio; 0: counted */
+    double error;    /* half-width of the 95 % confidence interval of ratio; 0: exact */
 };
 
 /* The bound of one kind of references, or of all (REFERENCE_KINDS), to caches of that level and
@@ -30,8 +30,7 @@ void optimum_bound_cells(const struct optimum_bound *bound,
                          const struct hierarchy_settings *settings, uint64_t references,
                          struct table_cell *cells);
 
-/* Prints which caches have an estimate, and why others have none; nothing, if all are counted or
- * none is wanted. */
+/* Prints how estimates are made, if a cache has one. */
 void optimum_bound_print(const struct hierarchy_settings *settings, FILE *out);
 
 #endif

@@ -283,7 +283,7 @@ NARROW_INLINE void miss(const struct agent_reference *reference, uint32_t *set, 
                  reference->line | ENTRY_VALID | (uint32_t)state << ENTRY_STATE_SHIFT |
                      (reference->owns ? ENTRY_DIRTY : 0));
     if (agent->optimum)
-        cache_sample_miss(agent, reference->line, kind);
+        cache_sample_miss(agent, reference->line);
     if (supplied)
         miss_supplied(agent, kind, replaced);
     else

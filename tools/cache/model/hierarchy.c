@@ -69,7 +69,7 @@ bool hierarchy_samples_optimum(const struct hierarchy_settings *settings, unsign
 {
     const struct cache_level *kind = &settings->levels[level];
     return settings->optimum_sample && !settings->optimum &&
-           hierarchy_sets(&kind->sides[kind->split ? side : 0]) >= OPTIMUM_SETS_MIN;
+           hierarchy_sets(&kind->sides[kind->split ? side : 0]) >= CACHE_SAMPLE_GROUPS;
 }
 
 static struct cache *cache_new(struct hierarchy *hierarchy, unsigned level, unsigned processor,
@@ -111,14 +111,12 @@ static struct cache *cache_new(struct hierarchy *hierarchy, unsigned level, unsi
         cache->prefetcher = prefetcher_new(cache);
         good = good && cache->prefetcher;
     }
-    const uint32_t sample = hierarchy_samples_optimum(&hierarchy->settings, level, side)
-                                ? optimum_sample(hierarchy_sets(cache->settings))
-                                : 0;
-    if (good && (sample > 0 || hierarchy->settings.optimum)) {
+    if (good && (hierarchy->settings.optimum || hierarchy->settings.optimum_sample)) {
         bool bypass = cache->settings->no_write_allocate || hierarchy->settings.honour_attributes ||
                       kind->inclusion == CACHE_EXCLUSIVE;
-        cache->optimum = optimum_new(&cache->lines.set_index, cache->lines.ways,
-                                     cache->lines.line_shift, bypass, sample);
+        cache->optimum =
+            optimum_new(&cache->lines.set_index, cache->lines.ways, cache->lines.line_shift, bypass,
+                        hierarchy_samples_optimum(&hierarchy->settings, level, side));
         cache->lines.optimum = cache->optimum;
         good = cache->optimum;
     }
@@ -206,7 +204,11 @@ bool hierarchy_is_quick(const struct hierarchy_settings *settings)
     struct hierarchy_settings completed = *settings;
     complete(&completed);
     const enum hierarchy_shape shape = hierarchy_shape_of(&completed);
-    return (shape == SHAPE_PLAIN || shape == SHAPE_NARROW) && !settings->optimum;
+    const bool counted =
+        settings->optimum ||
+        (settings->optimum_sample && !(hierarchy_samples_optimum(settings, 0, CACHE_INSTRUCTION) &&
+                                       hierarchy_samples_optimum(settings, 0, CACHE_DATA)));
+    return (shape == SHAPE_PLAIN || shape == SHAPE_NARROW) && !counted;
 }
 
 int hierarchy_new(struct hierarchy **hierarchy, const struct hierarchy_settings *settings,
@@ -392,6 +394,18 @@ int hierarchy_put(struct hierarchy *hierarchy, const struct record *records, siz
     return out_of_memory(hierarchy, error);
 }
 
+/* Sets the counters of a cache to zero. The optimum may miss lines that the cache has now. */
+static void reset_counters(struct cache *cache)
+{
+    const struct optimum *optimum = cache->optimum;
+    cache->counters = (struct cache_counters){.split = 0};
+    for (uint32_t set = 0; optimum && optimum->groups && set < line_store_sets(&cache->lines);
+         set++)
+        for (size_t slot = LINE_NONE;
+             (slot = line_store_next(&cache->lines, set, slot)) != LINE_NONE;)
+            cache->counters.sample_held[optimum->groups[set]]++;
+}
+
 void hierarchy_reset_counters(struct hierarchy *hierarchy)
 {
     for (unsigned level = 0; level < CACHE_LEVELS; level++)
@@ -399,7 +413,7 @@ void hierarchy_reset_counters(struct hierarchy *hierarchy)
             for (unsigned side = 0; side < CACHE_SIDES; side++) {
                 struct cache *cache = hierarchy->caches[level][processor][side];
                 if (cache)
-                    cache->counters = (struct cache_counters){.split = 0};
+                    reset_counters(cache);
             }
     hierarchy->counters = (struct hierarchy_counters){.records = 0};
     line_values_clear(&hierarchy->lines);

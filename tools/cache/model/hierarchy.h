@@ -12,9 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CACHE_LEVELS        4u
-#define CACHE_PROCESSORS    256u
-#define CACHE_SAMPLE_GROUPS 8u /* of the sets in which the optimum is sampled */
+#define CACHE_LEVELS         4u
+#define CACHE_PROCESSORS     256u
+#define CACHE_SAMPLE_GROUPS  64u /* of sets, of which the optimum is counted in some */
+#define CACHE_SAMPLE_COUNTED 8u
 
 enum cache_side {
     CACHE_INSTRUCTION,
@@ -97,7 +98,8 @@ struct hierarchy_settings {
     bool classify;           /* count misses by kind; costs time and memory */
     bool optimum;            /* count the misses of Belady's optimum; costs time and memory */
     bool accesses;           /* with coherence, count who accesses lines with traffic */
-    bool optimum_sample;     /* without optimum: count them in a sample of the sets */
+    bool optimum_sample;     /* without optimum: count them in caches of few sets, of the others
+                                in a sample of the sets */
     bool no_flush;           /* do not write back dirty lines at the end */
     uint64_t seed;           /* seed of random numbers of replacement */
     uint32_t memory_latency; /* in cycles; 0: not given */
@@ -120,11 +122,13 @@ struct cache_counters {
     uint64_t own_conflict[REFERENCE_KINDS]; /* associative cache of the cache's own policy */
     uint64_t true_sharing[REFERENCE_KINDS];
     uint64_t false_sharing[REFERENCE_KINDS];
-    uint64_t optimum_misses[REFERENCE_KINDS]; /* demand line misses of the optimum: of all sets with
-                                                 optimum, of the sample with optimum_sample */
-    /* with optimum_sample, by group of the sample: those of the optimum, and of the cache */
-    uint64_t sample_optimum[CACHE_SAMPLE_GROUPS][REFERENCE_KINDS];
-    uint64_t sample_misses[CACHE_SAMPLE_GROUPS][REFERENCE_KINDS];
+    uint64_t optimum_misses[REFERENCE_KINDS]; /* demand line misses of the optimum, in the sets
+                                                 where it is counted */
+    /* with a sample: those in the groups of it, those of the cache in each group, and the lines
+       that the cache had in each group when counting began */
+    uint64_t sample_optimum[CACHE_SAMPLE_COUNTED][REFERENCE_KINDS];
+    uint64_t sample_misses[CACHE_SAMPLE_GROUPS];
+    uint64_t sample_held[CACHE_SAMPLE_GROUPS];
     uint64_t
         prefetch_covered;   /* prefetched lines whose first use came in time, with a prefetcher */
     uint64_t prefetch_late; /* whose first use came too early */
@@ -249,7 +253,8 @@ uint32_t hierarchy_sets(const struct cache_settings *cache);
 bool hierarchy_has_own_kinds(const struct hierarchy_settings *settings, unsigned level,
                              enum cache_side side);
 
-/* Whether the optimum of a cache is sampled: with optimum_sample, if it has sets enough. */
+/* Whether the optimum of a cache is sampled: with optimum_sample, if it has CACHE_SAMPLE_GROUPS
+ * sets or more. Of fewer sets all are counted. */
 bool hierarchy_samples_optimum(const struct hierarchy_settings *settings, unsigned level,
                                enum cache_side side);
 

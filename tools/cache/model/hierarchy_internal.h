@@ -176,7 +176,7 @@ bool cache_refer_part(struct cache *cache, const struct cache_reference *referen
 void cache_refer_optimum(struct cache *cache, uint32_t address, enum reference_kind kind);
 
 /* A demand reference missed its line in a cache that has an optimum. */
-void cache_sample_miss(struct cache *cache, uint32_t address, enum reference_kind kind);
+void cache_sample_miss(struct cache *cache, uint32_t address);
 
 /* Writes back the dirty sub-blocks of a line to the level below, higher addresses first. */
 void cache_write_back(struct cache *cache, const struct cache_line *line);

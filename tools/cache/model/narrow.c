@@ -48,7 +48,7 @@ NARROW_INLINE unsigned refer(struct cache *cache, struct narrow_flags flags, uin
             what == MOVE_WHOLE ? REFERENCE_WRITE : (enum reference_kind)what;
         refer_optimum(cache, line, kind);
         if (miss)
-            cache_sample_miss(cache, line, kind);
+            cache_sample_miss(cache, line);
     }
     const uint32_t kept = entry & ~(flags.state & owns);
     const uint32_t fresh = line | ENTRY_VALID | (flags.alone & ~owns);

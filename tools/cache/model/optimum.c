@@ -1,5 +1,7 @@
 #include "tools/cache/model/optimum.h"
 
+#include "tools/cache/model/random_draw.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,19 +25,22 @@ struct optimum_set {
     uint32_t *lines; /* by slot: number of the line */
 };
 
-/* Chooses a set in each of as many ranges of sets of equal length. */
-static void choose_sets(struct optimum *optimum, uint32_t count)
+/* Deals the sets to groups of equal size, at random. */
+static void deal_sets(struct optimum *optimum)
 {
-    const uint32_t sets = optimum->index.sets;
-    for (uint32_t range = 0; range < count; range++) {
-        const uint32_t first = (uint32_t)((uint64_t)range * sets / count);
-        const uint32_t offset = (range * 0x9e3779b1u >> 16) % (sets / count);
-        optimum->groups[first + offset] = (uint8_t)(1 + range % CACHE_SAMPLE_GROUPS);
+    uint64_t generator = 0;
+    for (uint32_t set = 0; set < optimum->index.sets; set++)
+        optimum->groups[set] = (uint8_t)(set % CACHE_SAMPLE_GROUPS);
+    for (uint32_t set = optimum->index.sets; set-- > 1;) {
+        const uint64_t other = random_draw(&generator) % (set + 1);
+        const uint8_t group = optimum->groups[set];
+        optimum->groups[set] = optimum->groups[other];
+        optimum->groups[other] = group;
     }
 }
 
 struct optimum *optimum_new(const struct set_index *sets, uint32_t ways, unsigned line_shift,
-                            bool bypass, uint32_t sample)
+                            bool bypass, bool sampled)
 {
     struct optimum *optimum = calloc(1, sizeof *optimum);
     if (!optimum)
@@ -48,15 +53,14 @@ struct optimum *optimum_new(const struct set_index *sets, uint32_t ways, unsigne
     optimum->last = calloc(sets->sets, sizeof *optimum->last);
     if (optimum->ways > 0)
         optimum->sets = calloc(sets->sets, sizeof *optimum->sets);
-    if (sample > 0)
+    if (sampled)
         optimum->groups = calloc(sets->sets, sizeof *optimum->groups);
-    if (!optimum->last || (optimum->ways > 0 && !optimum->sets) ||
-        (sample > 0 && !optimum->groups)) {
+    if (!optimum->last || (optimum->ways > 0 && !optimum->sets) || (sampled && !optimum->groups)) {
         optimum_free(optimum);
         return NULL;
     }
-    if (sample > 0)
-        choose_sets(optimum, sample);
+    if (sampled)
+        deal_sets(optimum);
     return optimum;
 }
 
@@ -258,7 +262,7 @@ bool optimum_refer(struct optimum *optimum, uint32_t address)
 
 void optimum_fetch(struct optimum *optimum, uint32_t address)
 {
-    if (optimum_group(optimum, address))
+    if (optimum_counts(optimum, address))
         happen(optimum, address, false);
 }
 
@@ -266,7 +270,7 @@ void optimum_lose(struct optimum *optimum, uint32_t address)
 {
     const uint32_t line = address >> optimum->line_shift;
     const uint32_t set = optimum_set(optimum, line);
-    if (optimum_group(optimum, address) == 0)
+    if (!optimum_counts(optimum, address))
         return;
     const uint32_t slot = line_slots_find(&optimum->slots, line);
     if (optimum->last[set] == (uint64_t)line + 1)

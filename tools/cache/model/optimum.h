@@ -12,8 +12,6 @@
 #include "tools/cache/model/line_slots.h"
 #include "tools/cache/model/set_index.h"
 
-#define OPTIMUM_SETS_MIN 64u /* a sample is taken of this many sets or more */
-
 struct optimum_set;
 
 /* Members are private, except to the functions below. */
@@ -25,15 +23,15 @@ struct optimum {
     bool failed;
     uint32_t ways;            /* that lines can be kept in across a reference to another one */
     struct line_slots slots;  /* of the last use of each line that may hit */
-    uint8_t *groups;          /* by set: 1 + group, 0: not in the sample; NULL: all are */
+    uint8_t *groups;          /* by set: its group; NULL: no sample, all sets are counted */
     uint64_t *last;           /* by set: 1 + number of the line referenced last; 0: none */
     struct optimum_set *sets; /* NULL: no ways */
 };
 
-/* bypass: lines need not be kept at all; else each reference takes a way. sample: 0, or the number
- * of sets in the sample (optimum_sample) of OPTIMUM_SETS_MIN or more. NULL: out of memory. */
+/* bypass: lines need not be kept at all; else each reference takes a way. sampled: only the sets of
+ * the first CACHE_SAMPLE_COUNTED groups are counted. NULL: out of memory. */
 struct optimum *optimum_new(const struct set_index *sets, uint32_t ways, unsigned line_shift,
-                            bool bypass, uint32_t sample);
+                            bool bypass, bool sampled);
 void optimum_free(struct optimum *optimum);
 
 static inline uint32_t optimum_set(const struct optimum *optimum, uint32_t line)
@@ -41,18 +39,16 @@ static inline uint32_t optimum_set(const struct optimum *optimum, uint32_t line)
     return optimum->masked ? line & (optimum->index.sets - 1) : set_index_of(&optimum->index, line);
 }
 
-/* The number of sets in a sample of this many. */
-static inline uint32_t optimum_sample(uint32_t sets)
-{
-    const uint32_t groups = sets / 32 / CACHE_SAMPLE_GROUPS;
-    return (groups > 0 ? groups : 1) * CACHE_SAMPLE_GROUPS;
-}
-
-/* 1 + the group of the set of address, 0: the set is not in the sample. */
+/* The group of the set of address, with a sample. */
 static inline unsigned optimum_group(const struct optimum *optimum, uint32_t address)
 {
-    return optimum->groups ? optimum->groups[optimum_set(optimum, address >> optimum->line_shift)]
-                           : 1;
+    return optimum->groups[optimum_set(optimum, address >> optimum->line_shift)];
+}
+
+/* Whether the set of address is counted. */
+static inline bool optimum_counts(const struct optimum *optimum, uint32_t address)
+{
+    return !optimum->groups || optimum_group(optimum, address) < CACHE_SAMPLE_COUNTED;
 }
 
 /* Whether a reference to the line that holds address hits and changes nothing: it was the last one
@@ -63,7 +59,7 @@ static inline bool optimum_repeats(const struct optimum *optimum, uint32_t addre
     return !optimum->bypass && optimum->last[optimum_set(optimum, line)] == (uint64_t)line + 1;
 }
 
-/* A reference to the line that holds address, in a set of the sample. Returns whether it hits. */
+/* A reference to the line that holds address, in a set that is counted. Returns whether it hits. */
 bool optimum_refer(struct optimum *optimum, uint32_t address);
 
 /* The line is fetched anew, in any set, for other reasons than a miss (prefetch, insertion). */

@@ -93,7 +93,7 @@ void plain_miss(struct cache *cache, uint32_t address, enum reference_kind kind,
     cache->counters.misses[kind]++;
     cache->counters.line_misses[kind]++;
     if (cache->optimum)
-        cache_sample_miss(cache, address, kind);
+        cache_sample_miss(cache, address);
     if (filled) {
         cache->counters.fills++;
         cache->counters.fill_bytes += line;

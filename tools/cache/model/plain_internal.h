@@ -38,7 +38,7 @@ static inline uint32_t *narrow_set(const struct cache *cache, uint32_t address)
 /* The reference to the optimum's cache, unless it repeats the last one of its set. */
 static inline void refer_optimum(struct cache *cache, uint32_t address, enum reference_kind kind)
 {
-    if (optimum_group(cache->optimum, address) && !optimum_repeats(cache->optimum, address))
+    if (optimum_counts(cache->optimum, address) && !optimum_repeats(cache->optimum, address))
         cache_refer_optimum(cache, address, kind);
 }
 

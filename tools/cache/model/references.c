@@ -17,11 +17,10 @@ static uint64_t touched_by(const struct cache *cache, const struct cache_referen
     return mask_of(offset / cache->sub_block, (offset + reference->bytes - 1) / cache->sub_block);
 }
 
-void cache_sample_miss(struct cache *cache, uint32_t address, enum reference_kind kind)
+void cache_sample_miss(struct cache *cache, uint32_t address)
 {
-    const unsigned group = optimum_group(cache->optimum, address);
-    if (group > 0 && cache->optimum->groups)
-        cache->counters.sample_misses[group - 1][kind]++;
+    if (cache->optimum->groups)
+        cache->counters.sample_misses[optimum_group(cache->optimum, address)]++;
 }
 
 static void count(struct cache *cache, const struct cache_reference *reference, bool hit,
@@ -37,7 +36,7 @@ static void count(struct cache *cache, const struct cache_reference *reference, 
     counters->misses[reference->kind] += !hit;
     counters->line_misses[reference->kind] += !line_there;
     if (!line_there && cache->optimum)
-        cache_sample_miss(cache, reference->address, reference->kind);
+        cache_sample_miss(cache, reference->address);
 }
 
 /* Sends a write down unchanged. */
@@ -242,12 +241,11 @@ static void hit_line(struct cache *cache, const struct cache_reference *referenc
 
 void cache_refer_optimum(struct cache *cache, uint32_t address, enum reference_kind kind)
 {
-    const unsigned group = optimum_group(cache->optimum, address);
-    if (group == 0 || optimum_refer(cache->optimum, address))
+    if (!optimum_counts(cache->optimum, address) || optimum_refer(cache->optimum, address))
         return;
     cache->counters.optimum_misses[kind]++;
     if (cache->optimum->groups)
-        cache->counters.sample_optimum[group - 1][kind]++;
+        cache->counters.sample_optimum[optimum_group(cache->optimum, address)][kind]++;
     if (optimum_failed(cache->optimum))
         cache->hierarchy->no_memory = true;
 }

@@ -1,13 +1,12 @@
 #include "tools/cache/model/replacement.h"
 
 #include "formats/base/suggestion.h"
+#include "tools/cache/model/random_draw.h"
 #include "tools/cache/model/way_classes.h"
 #include "tools/cache/model/way_heap.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define GOLDEN 0x9e3779b97f4a7c15u
 
 #define RRIP_CLASSES    4u /* re-reference predictions of 2 bits */
 #define RRIP_LONG       2u
@@ -85,10 +84,7 @@ static uint32_t tree_victim(const struct replacement *replacement, uint32_t set)
 
 static uint64_t draw(struct replacement *replacement, uint32_t set)
 {
-    uint64_t z = replacement->generators[set] += GOLDEN;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
+    return random_draw(&replacement->generators[set]);
 }
 
 /* --- rrip --- */
@@ -200,7 +196,7 @@ struct replacement *replacement_new(enum cache_replacement policy, uint32_t sets
         return NULL;
     }
     for (uint64_t set = 0; made->generators && set < sets; set++)
-        made->generators[set] = seed + GOLDEN * (1 + set + (cache << 32));
+        made->generators[set] = seed + RANDOM_DRAW_STEP * (1 + set + (cache << 32));
     return made;
 }
 

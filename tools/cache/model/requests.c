@@ -57,7 +57,7 @@ NARROW_INLINE void work(struct hierarchy *hierarchy, unsigned number, uint32_t a
                 what == MOVE_WHOLE ? REFERENCE_WRITE : (enum reference_kind)what;
             refer_optimum(cache, tag, reference);
             if (miss)
-                cache_sample_miss(cache, tag, reference);
+                cache_sample_miss(cache, tag);
         }
         narrow_raise(set, ways, way, (miss ? tag : entry) | flags);
         cache->moves[what * MOVE_PLACES + miss + dirty]++;

@@ -105,7 +105,9 @@ static unsigned brrip_age(struct slow_store *store, uint64_t set)
 
 static unsigned drrip_age(struct slow_store *store, uint64_t set)
 {
-    uint64_t period = store->sets < 64 ? 2 : store->sets / 32;
+    uint64_t period = store->sets < 32 ? store->sets : store->sets < 1024 ? 32 : store->sets / 32;
+    if (store->sets < 4)
+        return 2;
     bool srrip = set % period == 0;
     bool brrip = set % period == period / 2;
     if (srrip && store->selector < 1023)

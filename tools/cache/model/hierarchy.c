@@ -399,6 +399,8 @@ static void reset_counters(struct cache *cache)
 {
     const struct optimum *optimum = cache->optimum;
     cache->counters = (struct cache_counters){.split = 0};
+    if (cache->prefetcher)
+        prefetcher_forget(cache);
     for (uint32_t set = 0; optimum && optimum->groups && set < line_store_sets(&cache->lines);
          set++)
         for (size_t slot = LINE_NONE;

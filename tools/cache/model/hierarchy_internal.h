@@ -293,6 +293,9 @@ void prefetcher_train(struct cache *cache, const struct cache_reference *referen
 /* Counts the prefetched lines that were lost unnoticed. */
 void prefetcher_end(struct cache *cache);
 
+/* Counting begins: prefetches made so far are not counted when they are used or lost. */
+void prefetcher_forget(struct cache *cache);
+
 /* --- hierarchy.c, settings.c --- */
 
 /* The level of the agents of a coherent hierarchy. */

@@ -38,6 +38,7 @@ struct followed {
 struct prefetcher {
     uint64_t time;             /* demand references so far */
     struct line_bits pending;  /* the lines prefetched and not used yet */
+    struct line_bits earlier;  /* those of them prefetched before counting began */
     struct line_values issued; /* uint64_t: when; only with a latency */
     struct stride strides[STRIDES];
     struct stream streams[STREAMS];
@@ -49,8 +50,9 @@ struct prefetcher {
 struct prefetcher *prefetcher_new(const struct cache *cache)
 {
     struct prefetcher *made = calloc(1, sizeof *made);
-    if (!made || line_bits_make(&made->pending, cache->lines.line_shift) < 0) {
-        free(made);
+    if (!made || line_bits_make(&made->pending, cache->lines.line_shift) < 0 ||
+        line_bits_make(&made->earlier, cache->lines.line_shift) < 0) {
+        prefetcher_free(made);
         return NULL;
     }
     made->issued.value_bytes = sizeof(uint64_t);
@@ -62,6 +64,7 @@ void prefetcher_free(struct prefetcher *prefetcher)
     if (!prefetcher)
         return;
     line_bits_clear(&prefetcher->pending);
+    line_bits_clear(&prefetcher->earlier);
     line_values_clear(&prefetcher->issued);
     free(prefetcher);
 }
@@ -82,7 +85,9 @@ bool prefetcher_demand(struct cache *cache, uint32_t address, bool hit, bool use
     prefetcher->time++;
     if ((hit && used) || !line_bits_get(&prefetcher->pending, line))
         return false;
-    if (!hit)
+    if (line_bits_get(&prefetcher->earlier, line))
+        line_bits_reset(&prefetcher->earlier, line);
+    else if (!hit)
         cache->counters.prefetch_useless++;
     else if (is_late(cache, line))
         cache->counters.prefetch_late++;
@@ -105,7 +110,8 @@ static void note_issued(struct cache *cache, uint32_t line)
         cache->hierarchy->no_memory = true;
         return;
     }
-    cache->counters.prefetch_useless += (unsigned)lost;
+    cache->counters.prefetch_useless += lost && !line_bits_get(&prefetcher->earlier, line);
+    line_bits_reset(&prefetcher->earlier, line);
     if (issued)
         *issued = prefetcher->time;
 }
@@ -251,5 +257,14 @@ void prefetcher_end(struct cache *cache)
     const struct line_bits *pending = &cache->prefetcher->pending;
     for (uint64_t line = 0; line_bits_next(pending, &line); line++)
         cache->counters.prefetch_useless +=
+            !line_bits_get(&cache->prefetcher->earlier, (uint32_t)line) &&
             line_store_find(&cache->lines, (uint32_t)line << cache->lines.line_shift) == LINE_NONE;
+}
+
+void prefetcher_forget(struct cache *cache)
+{
+    struct prefetcher *prefetcher = cache->prefetcher;
+    for (uint64_t line = 0; line_bits_next(&prefetcher->pending, &line); line++)
+        if (line_bits_set(&prefetcher->earlier, (uint32_t)line) < 0)
+            cache->hierarchy->no_memory = true;
 }

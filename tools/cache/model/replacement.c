@@ -12,7 +12,8 @@
 #define RRIP_LONG       2u
 #define RRIP_DISTANT    3u
 #define NRU_CLASSES     2u
-#define LEADERS         32u /* sets that lead with each policy of DRRIP, if there are as many */
+#define LEADERS         32u /* sets that lead with each policy of DRRIP, in a large cache */
+#define DUEL_SETS_MIN   4u  /* of fewer sets none would follow */
 #define SELECTOR_MAX    1023u
 #define SELECTOR_MIDDLE 512u
 #define OUTCOMES        16384u /* SHiP's counters */
@@ -98,9 +99,13 @@ static unsigned bimodal(struct replacement *replacement, uint32_t set)
 /* The prediction of drrip, whose leading sets count their misses. */
 static unsigned duel(struct replacement *replacement, uint32_t set)
 {
-    uint32_t period = replacement->sets / LEADERS;
-    period = period < 2 ? 2 : period;
+    const uint32_t sets = replacement->sets;
     uint32_t *selector = &replacement->selector;
+    if (sets < DUEL_SETS_MIN)
+        return RRIP_LONG;
+    uint32_t period = sets / LEADERS;
+    if (period < LEADERS) /* no more than one set in 16 leads */
+        period = sets < LEADERS ? sets : LEADERS;
     if (set % period == 0) {
         *selector += *selector < SELECTOR_MAX;
         return RRIP_LONG;

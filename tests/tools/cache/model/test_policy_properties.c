@@ -4,9 +4,11 @@
 #include "tests/support/random.h"
 #include "tools/cache/model/hierarchy.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define RECORDS 400u
+#define SWEPT   40000u
 #define RUNS    90u
 #define LINE    16u
 
@@ -213,7 +215,46 @@ static void test_optimum_ways(void)
     CU_ASSERT(better > RUNS);
 }
 
+/* Sweeps over more lines than the cache has: each set gets lines in turn, more than its ways. */
+static void fill_sweeps(struct record *records, uint32_t lines)
+{
+    for (size_t i = 0; i < SWEPT; i++)
+        records[i] = (struct record){
+            .type = REQUEST_MEMREAD, .size = 4, .address = (uint32_t)(i % lines) * LINE};
+}
+
+/* Where brrip misses least, drrip follows it in nearly all sets, however few there are. */
+static void test_few_sets_duel(void)
+{
+    static const uint32_t set_counts[] = {8, 16, 32, 48, 64, 100, 256};
+    struct record *records = malloc(SWEPT * sizeof *records);
+    CU_ASSERT_FATAL(records != NULL);
+    for (size_t i = 0; i < sizeof set_counts / sizeof *set_counts; i++) {
+        static const enum cache_replacement policies[] = {CACHE_SRRIP, CACHE_BRRIP, CACHE_DRRIP};
+        uint64_t misses[3];
+        fill_sweeps(records, set_counts[i] * 5);
+        for (size_t policy = 0; policy < 3; policy++) {
+            struct hierarchy_settings settings = {.level_count = 1};
+            settings.levels[0].sides[0] =
+                (struct cache_settings){.line = LINE,
+                                        .ways = 4,
+                                        .size = (uint64_t)LINE * 4 * set_counts[i],
+                                        .replacement = policies[policy]};
+            struct hierarchy *hierarchy = make(&settings);
+            put(hierarchy, records, SWEPT);
+            const struct cache_counters counters =
+                hierarchy_cache_counters(hierarchy, 0, 0, CACHE_INSTRUCTION);
+            misses[policy] = reference_kinds_sum(counters.misses);
+            hierarchy_free(hierarchy);
+        }
+        CU_ASSERT(misses[1] < misses[0]);
+        CU_ASSERT(misses[0] - misses[2] > (misses[0] - misses[1]) * 3 / 4);
+    }
+    free(records);
+}
+
 static const struct test_case cases[] = {{"no policy beats the optimum", test_optimum},
+                                         {"set dueling in few sets", test_few_sets_duel},
                                          {"inclusion of LRU", test_inclusion},
                                          {"the optimum of more ways", test_optimum_ways},
                                          {NULL, NULL}};

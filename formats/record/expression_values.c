@@ -302,9 +302,13 @@ static int take_symbol(struct expression_parser *parser, struct expression_node 
 
 /* --- times ----------------------------------------------------------------------------------- */
 
-/* Length of a number at `at`: digits, perhaps with a point, which ".." is not. */
+/* Length of a number at `at`: digits, perhaps with a point, which ".." is not; or hexadecimal. */
 static size_t number_length(const char *at)
 {
+    if (at[0] == '0' && (at[1] == 'x' || at[1] == 'X')) {
+        const size_t digits = strspn(at + 2, "0123456789abcdefABCDEF");
+        return digits > 0 ? 2 + digits : 0;
+    }
     size_t length = strspn(at, "0123456789");
     if (length > 0 && at[length] == '.' && at[length + 1] != '.')
         length += 1 + strspn(at + length + 1, "0123456789");

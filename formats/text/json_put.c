@@ -306,11 +306,10 @@ static const char *find_control(const char *text, const char *end)
     return end;
 }
 
-void json_put_string(struct json_put *put, const char *text, size_t size)
+/* The inside of a string, or a part of it. */
+static void put_octets(struct json_put *put, const char *text, size_t size)
 {
     const char *end = text + size;
-    begin(put);
-    *put->at++ = '"';
     while (text < end) {
         const char *plain = json_scan_string(text, end);
         const char *stop = find_control(text, plain);
@@ -328,6 +327,20 @@ void json_put_string(struct json_put *put, const char *text, size_t size)
             put_escaped(put, (unsigned char)*text++);
         }
     }
+}
+
+void json_put_string(struct json_put *put, const char *text, size_t size)
+{
+    json_put_joined(put, text, size, "", 0);
+}
+
+void json_put_joined(struct json_put *put, const char *text, size_t size, const char *tail,
+                     size_t tail_size)
+{
+    begin(put);
+    *put->at++ = '"';
+    put_octets(put, text, size);
+    put_octets(put, tail, tail_size);
     if (put->at >= put->end)
         flush(put);
     *put->at++ = '"';

@@ -64,6 +64,10 @@ void json_put_hex(struct json_put *put, uint64_t value);
 /* Octets that are not UTF-8 become U+FFFD one by one. */
 void json_put_string(struct json_put *put, const char *text, size_t size);
 
+/* The same for one string of two texts; a character of UTF-8 is in one of them. */
+void json_put_joined(struct json_put *put, const char *text, size_t size, const char *tail,
+                     size_t tail_size);
+
 /* Begins a new line before what comes next; before json_put_take(), ends the last line. */
 void json_put_line(struct json_put *put);
 

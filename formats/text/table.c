@@ -212,7 +212,7 @@ static void json_cell(struct json_put *json, const struct table_column *column,
     else if (kind == TABLE_SHARE || kind == TABLE_REAL)
         json_put_number(json, "%.6g", cell->real);
     else
-        json_string(json, *text ? text : tail);
+        json_put_joined(json, text, strlen(text), tail, strlen(tail));
 }
 
 void table_json(const struct table *table, const char *key, struct json_put *json)

@@ -69,6 +69,7 @@ kind() {
 [ "$(jq '[.branches[].mispredicted] | add' known.json)" = $(($(predictor local) + 100)) ]
 [ "$(jq -r '.branches[0].symbol' known.json | cut -c1-4)" = oute ] ||
     [ "$(jq -r '.branches[0].symbol' known.json | cut -c1-4)" = inne ] || jq .branches[0] known.json
+jq -r '.branches[].symbol // ""' known.json | grep -q '+0x' || fail "symbols without offsets"
 # in words
 bustap rondo -p backward -p bimodal -p local:history=9 -d 5 --by-branch --follow-predictor bimodal -o known.text -- ./known || true
 diff known.text - <<'END' || fail "the report"

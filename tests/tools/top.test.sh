@@ -47,6 +47,16 @@ END
     grep -q '^near,100000,.*,50000,50000,0,' out
     bustap top --modules modules --by source,symbol -n 9 --csv run_*.byu.gz >out
     grep -q 'program.c:5,near,100000,' out
+    bustap top --modules modules --by source,symbol -n 9 --json run_*.byu.gz >out
+    jq -r '.rows[] | select(.symbol == "near") | .source' out | grep -q '/program.c:5$'
+    bustap top --modules modules --by address -n 40 --json run_*.byu.gz >out
+    jq -r '.rows[].name' out | grep '^add+0x[0-9a-f]*$' >names
+    bustap top --modules modules --by address -n 40 --csv run_*.byu.gz | sed 1d >rows
+    [ "$(jq -r '.rows[].name // ""' out)" = "$(awk -F , '{ print $NF }' rows)" ]
+    for by in instruction,symbol address,symbol page,symbol,source line,function,source; do
+        bustap top --modules modules --by $by -n 1 run_*.byu.gz | sed -n '/ COUNT /{s/   */\n/gp;q}' | sort | uniq -d >out
+        [ ! -s out ] || { echo "--by $by: headings twice:"; cat out; exit 1; }
+    done
     bustap top --modules modules --by function -n 1 run_*.byu.gz >out
     grep -q '^add ' out
     bustap top --modules modules --by address -n 9 run_*.byu.gz >out
@@ -99,16 +109,19 @@ top = subprocess.Popen(['bustap', 'top', '--follow', '--by', 'page'], stdin=feed
                        preexec_fn=own, close_fds=True)
 os.close(feed_out)
 os.write(feed_in, open(trace, 'rb').read(48000))
-seen = b''
+seen, total = b'', 4000
 
-def wait_for(what):
+def wait_until(shown, what):
     global seen
     end = time.time() + 60
-    while what not in seen:
+    while not shown():
         if time.time() > end:
             sys.exit('not shown: %r in %r' % (what, seen))
         if select.select([main], [], [], 1)[0]:
             seen += os.read(main, 65536)
+
+def wait_for(what):
+    wait_until(lambda: what in seen, what)
 
 wait_for(b'\x1b[?1049h')
 wait_for(b'4000 requests')
@@ -120,6 +133,26 @@ assert not termios.tcgetattr(other)[3] & termios.ECHO
 fcntl.ioctl(main, termios.TIOCSWINSZ, struct.pack('HHHH', 30, 100, 0, 0))
 os.kill(top.pid, signal.SIGWINCH)
 wait_for(b'CUMULATIVE')
+def paused(order):
+    """The totals of the last whole screen, which has to be paused and in this order."""
+    screens = [screen for screen in seen.split(b'\x1b[H') if b'\x1b[J' in screen]
+    if screens and b'by ' + order + b', paused;' in screens[-1]:
+        return screens[-1].split(b'\x1b[K')[0]
+
+if how == 'paused':
+    os.write(main, b'p')
+    wait_until(lambda: paused(b'count'), 'paused')
+    heading = paused(b'count')
+    os.write(feed_in, open(trace, 'rb').read(96000)[48000:])
+    while struct.unpack('i', fcntl.ioctl(feed_in, termios.FIONREAD, b'\0' * 4))[0] > 0:
+        time.sleep(0.01)
+    for order in b'requests per second', b'count':
+        os.write(main, b'r')
+        wait_until(lambda: paused(order), order)
+        assert paused(order) == heading, (heading, paused(order))
+    os.write(main, b'p')
+    wait_for(b'8000 requests')
+    how, total = 'q', 8000
 if how.startswith('SIG'):
     os.kill(top.pid, getattr(signal, how))
 else:
@@ -132,8 +165,8 @@ wanted = -getattr(signal, how) if how in ('SIGTERM', 'SIGHUP') else 0
 assert status == wanted, status
 seen = seen[seen.rindex(b'\x1b[?1049l'):]
 if wanted == 0: # the last report
-    wait_for(b'\x1b[?1049l4000 requests, ')
+    wait_for(b'\x1b[?1049l%d requests, ' % total)
 END
-for how in q rrppq SIGINT SIGTERM SIGHUP; do
+for how in q rrppq paused SIGINT SIGTERM SIGHUP; do
     python3 screen.py $how trace.byu || { echo "the screen, $how"; exit 1; }
 done

@@ -40,7 +40,9 @@ struct screen {
     int signals;
     bool by_recent, paused;
     bool quit;
-    int64_t shown_ns; /* time of the last snapshot */
+    int64_t shown_ns;          /* time of the last snapshot, */
+    struct top_snapshot shown; /* which a paused screen keeps, */
+    double seconds;            /* and length of the time that its rates are for */
 };
 
 static void handled(sigset_t *set)
@@ -139,28 +141,34 @@ static int show(const struct screen *screen, const struct top_report *report,
     return result;
 }
 
-/* Takes a snapshot and shows or prints it. */
-static int refresh(struct screen *screen, struct bt_error *error)
+/* Replaces the snapshot. */
+static int take_snapshot(struct screen *screen, struct bt_error *error)
 {
     struct top_live *live = screen->live;
-    struct top_snapshot snapshot;
     size_t rows = live->rows;
     if (live->screen && terminal_size(&screen->terminal).rows > rows)
         rows = terminal_size(&screen->terminal).rows;
+    top_snapshot_clear(&screen->shown);
     pthread_mutex_lock(&screen->counting->mutex);
     const int64_t now = clock_monotonic_ns();
-    int result = top_study_snapshot(live->study, rows, screen->by_recent, &snapshot, error);
+    int result = top_study_snapshot(live->study, rows, screen->by_recent, &screen->shown, error);
     pthread_mutex_unlock(&screen->counting->mutex);
+    screen->seconds = (double)(now - screen->shown_ns + 1) / 1e9;
+    screen->shown_ns = now;
+    return result;
+}
+
+/* Takes a snapshot, or keeps that of a paused screen, and shows or prints it. */
+static int refresh(struct screen *screen, struct bt_error *error)
+{
+    struct top_live *live = screen->live;
+    int result = screen->paused ? 0 : take_snapshot(screen, error);
     if (result < 0)
         return result;
     struct top_report report = live->report;
-    report.snapshot = &snapshot;
-    report.seconds = (double)(now - screen->shown_ns + 1) / 1e9;
-    screen->shown_ns = now;
-    result =
-        live->screen ? show(screen, &report, error) : live->print(live->context, &report, error);
-    top_snapshot_clear(&snapshot);
-    return result;
+    report.snapshot = &screen->shown;
+    report.seconds = screen->seconds;
+    return live->screen ? show(screen, &report, error) : live->print(live->context, &report, error);
 }
 
 /* --- events --- */
@@ -197,6 +205,8 @@ static void take_keys(struct screen *screen)
         screen->quit |= key == 'q' || key == 'Q';
         screen->by_recent ^= key == 'r';
         screen->paused ^= key == 'p';
+        if (key == 'r' && screen->paused)
+            top_snapshot_sort(&screen->shown, screen->by_recent);
     }
 }
 
@@ -208,7 +218,8 @@ static int wait_and_act(struct screen *screen, struct bt_error *error)
     struct pollfd ready[] = {{.fd = screen->signals, .events = POLLIN},
                              {.fd = screen->counting->event, .events = POLLIN},
                              {.fd = screen->terminal.keys, .events = POLLIN}};
-    if (poll(ready, 3, left < 0 ? 0 : left > INT32_MAX ? INT32_MAX : (int)left) < 0)
+    const int wait_ms = left < 0 ? 0 : left > INT32_MAX ? INT32_MAX : (int)left;
+    if (poll(ready, 3, screen->paused ? -1 : wait_ms) < 0)
         return 0;
     bool shown = left <= 0 && !screen->paused;
     if (ready[0].revents) {
@@ -221,8 +232,6 @@ static int wait_and_act(struct screen *screen, struct bt_error *error)
     }
     if (ready[1].revents)
         screen->quit = true;
-    if (left <= 0 && screen->paused)
-        screen->shown_ns = clock_monotonic_ns();
     return shown && !screen->quit ? refresh(screen, error) : 0;
 }
 
@@ -240,6 +249,7 @@ static int run_screen(struct screen *screen, struct bt_error *error)
     while (result == 0 && !screen->quit)
         result = wait_and_act(screen, error);
     terminal_close(&screen->terminal);
+    top_snapshot_clear(&screen->shown);
     return result;
 }
 

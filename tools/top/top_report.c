@@ -227,6 +227,8 @@ static struct table look_at(struct look *look, const struct top_report *report, 
         if (!is_shown(report, column, text))
             continue;
         look->columns[keys + look->count] = columns[column];
+        if (column == NAME && top_key_has(report->key, TOP_SYMBOL))
+            look->columns[keys + look->count].heading = "SYMBOL OF ADDRESS";
         look->shown[look->count++] = column;
     }
     return (struct table){.columns = look->columns,

@@ -188,3 +188,30 @@ void top_snapshot_clear(struct top_snapshot *snapshot)
     free(snapshot->rows);
     *snapshot = (struct top_snapshot){.rows = NULL};
 }
+
+static int compare_rows(const struct top_row *a, const struct top_row *b, uint64_t a_count,
+                        uint64_t b_count)
+{
+    if (a_count != b_count)
+        return a_count > b_count ? -1 : 1;
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+static int rows_by_count(const void *left, const void *right)
+{
+    const struct top_row *a = left, *b = right;
+    return compare_rows(a, b, a->count, b->count);
+}
+
+static int rows_by_recent(const void *left, const void *right)
+{
+    const struct top_row *a = left, *b = right;
+    return compare_rows(a, b, a->recent, b->recent);
+}
+
+void top_snapshot_sort(struct top_snapshot *snapshot, bool by_recent)
+{
+    if (snapshot->count > 1)
+        qsort(snapshot->rows, snapshot->count, sizeof *snapshot->rows,
+              by_recent ? rows_by_recent : rows_by_count);
+}

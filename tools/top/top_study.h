@@ -60,6 +60,9 @@ int top_study_snapshot(struct top_study *study, size_t rows, bool by_recent,
                        struct top_snapshot *snapshot, struct bt_error *error);
 void top_snapshot_clear(struct top_snapshot *snapshot);
 
+/* Orders the rows of a snapshot by their counts, or by_recent, then by their numbers. */
+void top_snapshot_sort(struct top_snapshot *snapshot, bool by_recent);
+
 const struct top_key *top_study_key(const struct top_study *study);
 
 #endif

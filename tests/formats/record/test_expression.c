@@ -94,6 +94,12 @@ static void test_places(void)
     CU_ASSERT_TRUE(passes_at("time=10..20ticks", 0, 0, 10));
     CU_ASSERT_TRUE(passes_at("time=10ticks-20ticks", 0, 0, 20));
     CU_ASSERT_FALSE(passes_at("time=10-20ticks", 0, 0, 21));
+    CU_ASSERT_TRUE(passes_at("time=100-0x100ticks", 0, 0, 256));
+    CU_ASSERT_FALSE(passes_at("time=100-0x100ticks", 0, 0, 99));
+    CU_ASSERT_FALSE(passes_at("time=0xC8..0X100ticks", 0, 0, 199));
+    CU_ASSERT_TRUE(passes_at("time=0xc8-0x100ticks", 0, 0, 200));
+    CU_ASSERT_TRUE(passes_at("time=0x10ticks", 0, 0, 16));
+    CU_ASSERT_FALSE(passes_at("time>=0x1Mticks", 0, 0, 999999));
     CU_ASSERT_TRUE(passes_at("time=2-3Mticks", 0, 0, 2000000));
     CU_ASSERT_FALSE(passes_at("time=2-3Mticks", 0, 0, 1999999));
     CU_ASSERT_TRUE(passes_at("time=1.5-2s", 1000, 0, 1500));
@@ -326,6 +332,9 @@ static void test_errors(void)
                  {"addr=0x1000-1fff", 13},
                  {"time&1=1ns", 5},
                  {"time=5", 6},
+                 {"time=0x", 6},
+                 {"time=0xticks", 6},
+                 {"time=0x1ff-0x100ticks", 6},
                  {"time=5parsecs", 6},
                  {"time=1.5ticks", 6},
                  {"time=5Xticks", 6},

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,15 +21,15 @@
 #include <unistd.h>
 
 #define THREADS     256u /* values of a record's processor */
-#define CALL_TEXT   80
-#define CALL_FORM   "%d,%d,%ld,%c"
-#define CALL_FIELDS 4
+#define CALL_TEXT   160
+#define CALL_FORM   "%d,%d,%ld,%c,%" SCNu64 ",%" SCNu64 ",%" SCNu64 ",%" SCNu64
+#define CALL_FIELDS 8
 #define SELECTED    4096u   /* records to which the filter is applied at a time */
 #define CLAIM_NS    5000000 /* interval of tries to claim a lane */
 
 /* The argument `call` of the other bustap, in CALL_FORM: descriptors of the lanes and of the
- * program's file; number of the process that executes it, -1: a child in its parent's memory; and
- * the action. */
+ * program's file; number of the process that executes it, -1: a child in its parent's memory; the
+ * action; and the program's memory limits. */
 enum { EXECUTES = 'x', CHECKS = 'c' };
 
 /* Exit statuses of CHECKS; any other: it could not start. */
@@ -56,8 +57,7 @@ struct exec_inside {
     uint64_t counted_before; /* those before a fork made this process */
     uint32_t reused;         /* number of threads whose processor was used before */
     bool detached;           /* records of this process are discarded */
-    bool follows;
-    int descriptor; /* of the lanes, inherited by followed programs; -1: none */
+    int descriptor;          /* of the lanes, inherited by followed programs */
     char call[CALL_TEXT];
     int file; /* descriptor of a program that is about to be executed */
     struct process *process;
@@ -385,7 +385,7 @@ static void forked(void *context, bool shares_files)
     struct exec_inside *inside = context;
     bool was_detached = inside->detached;
     inside->detached = true;
-    if (inside->follows && !was_detached)
+    if (inside->orders->follow && !was_detached)
         begin_process(inside);
     if (inside->detached)
         process_close_regions(inside->process);
@@ -397,29 +397,22 @@ static void miss(struct exec_inside *inside, const char *path, const char *why)
     exec_lanes_note(inside->lanes, "not captured: %.300s: %s", path, why);
 }
 
-/* Without --follow. */
-static void report_executing(void *context, const char *path)
-{
-    struct exec_inside *inside = context;
-    report_switches(inside);
-    if (!inside->detached)
-        exec_lanes_note(
-            inside->lanes,
-            "the program executes %.300s in its place, which is not captured without --follow",
-            path);
-}
-
 static void write_call(struct exec_inside *inside, const struct process_execution *execution,
                        int what)
 {
+    uint64_t limits[PROCESS_LIMITS];
+    process_get_limits(inside->process, limits);
     snprintf(inside->call, sizeof inside->call, CALL_FORM, inside->descriptor, inside->file,
-             execution->is_child || inside->detached ? -1L : (long)inside->user.process, what);
+             execution->is_child || inside->detached ? -1L : (long)inside->user.process, what,
+             limits[0], limits[1], limits[2], limits[3]);
 }
 
 static size_t execute(void *context, const struct process_execution *execution,
                       const char **leading)
 {
     struct exec_inside *inside = context;
+    if (!inside->orders->follow && (execution->is_child || inside->detached))
+        return 0;
     inside->file = execution->file;
     report_switches(inside);
     if (execution->file < 0) {
@@ -471,9 +464,6 @@ static int keep_descriptor(struct exec_inside *inside, struct bt_error *error)
     int lowest = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 65536
                      ? (int)limit.rlim_cur - 1
                      : 65535;
-    inside->descriptor = -1;
-    if (!inside->follows)
-        return 0;
     inside->descriptor = exec_lanes_keep(inside->lanes, lowest, error);
     if (inside->descriptor < 0)
         return error->code;
@@ -533,29 +523,20 @@ static void ended(struct exec_inside *inside)
     end_rings(inside);
 }
 
-static const struct process_operations alone = {.put = put,
+static const struct process_operations usual = {.put = put,
                                                 .gap = note_gap,
                                                 .event = note_event,
                                                 .thread_ended = end_thread,
                                                 .forked = forked,
-                                                .executing = report_executing,
+                                                .execute = execute,
+                                                .check = check,
+                                                .execute_failed = execute_failed,
                                                 .loaded = loaded,
                                                 .notice = notice};
 
-static const struct process_operations following = {.put = put,
-                                                    .gap = note_gap,
-                                                    .event = note_event,
-                                                    .thread_ended = end_thread,
-                                                    .forked = forked,
-                                                    .execute = execute,
-                                                    .check = check,
-                                                    .execute_failed = execute_failed,
-                                                    .loaded = loaded,
-                                                    .notice = notice};
-
 static struct process_operations operations_of(const struct exec_inside *inside)
 {
-    struct process_operations operations = inside->follows ? following : alone;
+    struct process_operations operations = usual;
     if (!inside->filters) /* records are filtered in this process */
         operations.take = take;
     if (!inside->filters && !inside->has_regions)
@@ -640,7 +621,6 @@ struct exec_inside *exec_inside_new(struct exec_lanes *lanes, int lane,
     inside->lanes = lanes;
     inside->orders = exec_lanes_orders(lanes);
     inside->path = program->path;
-    inside->follows = program->follows;
     inside->filters = inside->orders->code[0] || inside->orders->only_data ||
                       inside->orders->filter[0] ||
                       (inside->orders->only_fetch && inside->orders->repetitions);
@@ -688,13 +668,15 @@ struct follow_call {
     int descriptor, file;
     long process;
     char what;
+    uint64_t limits[PROCESS_LIMITS];
     char path[32]; /* opens the file */
 };
 
 static bool read_call(struct follow_call *call, const char *text)
 {
-    if (sscanf(text, CALL_FORM, &call->descriptor, &call->file, &call->process, &call->what) !=
-        CALL_FIELDS)
+    uint64_t *limits = call->limits;
+    if (sscanf(text, CALL_FORM, &call->descriptor, &call->file, &call->process, &call->what,
+               &limits[0], &limits[1], &limits[2], &limits[3]) != CALL_FIELDS)
         return false;
     fcntl(call->descriptor, F_SETFD, FD_CLOEXEC);
     fcntl(call->file, F_SETFD, FD_CLOEXEC);
@@ -736,6 +718,7 @@ _Noreturn void exec_inside_main(const char *text, const struct exec_program *fol
         exec_lanes_end_process(lanes, (uint32_t)call.process);
     if (inside) {
         close(call.file);
+        process_set_limits(inside->process, call.limits);
         begin_process(inside);
         exec_inside_run(inside);
     }

@@ -1,7 +1,7 @@
 /*
  * The process that executes a program for `bustap exec`: it puts the program's records into lanes,
- * and, when following, those of its children and of programs that replace it. The command's part
- * in that process (places of the program, messages) is a table of callbacks.
+ * and those of programs that replace it; when following, also those of its children. The command's
+ * part in that process (places of the program, messages) is a table of callbacks.
  */
 #ifndef CAPTURE_PROGRAM_EXEC_INSIDE_H
 #define CAPTURE_PROGRAM_EXEC_INSIDE_H

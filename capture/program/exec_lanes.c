@@ -127,16 +127,14 @@ static int make_descriptor(struct bt_error *error)
     return -1;
 }
 
-struct exec_lanes *exec_lanes_new(const struct exec_orders *orders, bool for_programs,
-                                  struct bt_error *error)
+struct exec_lanes *exec_lanes_new(const struct exec_orders *orders, struct bt_error *error)
 {
-    int descriptor = for_programs ? make_descriptor(error) : -1;
-    if (for_programs && descriptor < 0)
+    int descriptor = make_descriptor(error);
+    if (descriptor < 0)
         return NULL;
     struct exec_lanes *lanes = map(descriptor, error);
     if (!lanes) {
-        if (descriptor >= 0)
-            close(descriptor);
+        close(descriptor);
         return NULL;
     }
     lanes->shared->orders = *orders;

@@ -25,6 +25,7 @@
 /* The command's settings for all processes that execute programs. */
 struct exec_orders {
     bool only_fetch, only_data, each, ends, quiet;
+    bool follow;                  /* child processes, too: exec_inside.h */
     bool repetitions;             /* struct process_settings */
     bool no_cache;                /* process_settings.stores is false */
     bool repeats, calls, markers; /* struct process_regions */
@@ -51,10 +52,9 @@ struct exec_user {
 
 struct exec_lanes;
 
-/* Makes the lanes; the calling process is the taker. Later children share them; for_programs: so do
- * programs that they execute (exec_lanes_join()). NULL with *error: no memory. */
-struct exec_lanes *exec_lanes_new(const struct exec_orders *orders, bool for_programs,
-                                  struct bt_error *error);
+/* Makes the lanes; the calling process is the taker. Later children share them, and so do programs
+ * that they execute (exec_lanes_join()). NULL with *error: no memory. */
+struct exec_lanes *exec_lanes_new(const struct exec_orders *orders, struct bt_error *error);
 
 /* Maps the same lanes in a followed program, by the inherited descriptor. NULL with *error. */
 struct exec_lanes *exec_lanes_join(int descriptor, struct bt_error *error);

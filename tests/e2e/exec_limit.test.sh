@@ -81,7 +81,7 @@ says "${run[@]}" ./ask silent 1 "$much"
 says bustap profile -o x_profile ./ask much 1 "$much"
 says bustap rondo -o x_rondo ./ask much 1 "$much"
 
-# the advice is for the program at hand
+# the advice is for the program that asks
 while read -r name advice; do
     cp ask "$name"
     says "${run[@]}" "./$name" much 1 "less than 4 GiB of addresses; limit its memory: $advice"

@@ -85,11 +85,11 @@ Limits_of_memory() {
         says 0 limits inherited
         prints 'all but 100 MiB ENOMEM'
     ) || exit 1
-    says 0 limits execute
+    says 0 limits execute # inherits those of the program
     prints 921600
     run+=(--follow)
     says 0 limits execute
-    prints "$(ulimit -v)"
+    prints 921600
     unset 'run[-1]'
 }
 Resource_usage() {

@@ -158,6 +158,7 @@ static struct exec_orders orders_of(const struct exec_settings *settings)
                                  .only_data = settings->only_data,
                                  .repetitions = settings->repetitions,
                                  .each = settings->each,
+                                 .follow = settings->follow,
                                  .ends = settings->region.ends,
                                  .debug = settings->debug,
                                  .quiet = settings->quiet,
@@ -194,7 +195,7 @@ static int make_lanes(struct exec_run *run, struct bt_error *error)
     if (run->settings->debug_file &&
         exec_program_absolute(orders.debug_file, run->settings->debug_file, error) < 0)
         return error->code;
-    run->outputs.lanes = exec_lanes_new(&orders, run->settings->follow, error);
+    run->outputs.lanes = exec_lanes_new(&orders, error);
     if (!run->outputs.lanes)
         return BT_MEMORY;
     words_command(run->command, sizeof run->command, run->settings->arguments);
@@ -215,7 +216,7 @@ static int choose_prefix(struct exec_settings *settings, const char *program,
     if (!capture->prefix[0])
         result = capture_option_output(capture, words_file_name(program), error);
     if (result == 0 && !capture->append)
-        result = file_list_check_unused(capture->prefix, settings->follow || settings->each, error);
+        result = file_list_check_unused(capture->prefix, true, error);
     return result;
 }
 
@@ -257,8 +258,7 @@ static void remove_modules(const struct exec_run *run)
     const struct exec_settings *settings = run->settings;
     struct bt_error error;
     if (run->places.modules_option == run->modules &&
-        file_list_check_unused(settings->capture.prefix, settings->follow || settings->each,
-                               &error) == 0)
+        file_list_check_unused(settings->capture.prefix, true, &error) == 0)
         unlink(run->modules);
 }
 

@@ -4,6 +4,7 @@
 #include "capture/program/exec_source.h"
 #include "capture/status_json.h"
 #include "driver/virtual_board.h"
+#include "formats/base/printable.h"
 #include "tools/common/command.h"
 
 #include <stdlib.h>
@@ -125,7 +126,8 @@ static void conclude(struct exec_outputs *outputs, int lane)
     count_status(outputs, status_json_complete(&status) ? 0 : STATUS_DATA);
     if (status.error.code)
         count_status(outputs, capture_report_failure(&outputs->report, &status.error));
-    if (!outputs->settings->quiet && (outputs->settings->follow || outputs->settings->each))
+    const bool several = outputs->settings->follow || outputs->settings->each || user->process > 0;
+    if (!outputs->settings->quiet && several)
         capture_report_say(&outputs->report, "process %u, thread %u: %s", (unsigned)user->process,
                            (unsigned)user->thread, user->command);
     if (!outputs->settings->quiet)
@@ -168,11 +170,25 @@ void exec_outputs_abandon(struct exec_outputs *outputs)
     }
 }
 
+/* The program has replaced itself: its captures have two names or more. */
+static void say_replaced(struct exec_outputs *outputs, const struct exec_user *user)
+{
+    char prefix[sizeof outputs->settings->capture.prefix];
+    struct bt_error ignored;
+    if (user->process > 0 && user->thread == 0 && !outputs->settings->follow &&
+        name_capture(prefix, sizeof prefix, outputs, user, &ignored) == 0)
+        capture_report_say(&outputs->report,
+                           "the program executes %s in its place, which is captured in %s",
+                           PRINTABLE(user->command), PRINTABLE(prefix));
+}
+
 static void begin_new(struct exec_outputs *outputs, int lane)
 {
     struct bt_error error = {0};
-    if (exec_outputs_open(outputs, lane, &error) == 0)
+    if (exec_outputs_open(outputs, lane, &error) == 0) {
+        say_replaced(outputs, &outputs->users[lane]);
         return;
+    }
     count_status(outputs, capture_report_failure(&outputs->report, &error));
     message_ring_close(
         exec_lanes_ring(outputs->lanes, lane)); /* its process continues uncaptured */

@@ -279,6 +279,18 @@ int process_hide(struct process *process, int descriptor, struct bt_error *error
     return system_calls_hide(process->calls, descriptor, error);
 }
 
+_Static_assert(sizeof(uint64_t[PROCESS_LIMITS]) == SYSTEM_CALLS_SAVED_BYTES, "limits");
+
+void process_get_limits(const struct process *process, uint64_t limits[PROCESS_LIMITS])
+{
+    system_calls_save(process->calls, (uint8_t *)limits);
+}
+
+void process_set_limits(struct process *process, const uint64_t limits[PROCESS_LIMITS])
+{
+    system_calls_restore(process->calls, (const uint8_t *)limits);
+}
+
 uint64_t process_switches(const struct process *process)
 {
     return process->threads ? process->threads->switches : 0;

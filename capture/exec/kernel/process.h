@@ -217,6 +217,12 @@ bool process_has_opened(const struct process *process);
  * many are hidden (system_call.h). Not while the program runs. */
 int process_hide(struct process *process, int descriptor, struct bt_error *error);
 
+/* The program's memory limits, RLIMIT_AS and then RLIMIT_DATA, each soft and hard: of the program
+ * that executes another one, in `execute` or `check`; for that one, before the run. */
+#define PROCESS_LIMITS 4u
+void process_get_limits(const struct process *process, uint64_t limits[PROCESS_LIMITS]);
+void process_set_limits(struct process *process, const uint64_t limits[PROCESS_LIMITS]);
+
 /* Number of switches between threads so far. Not while the program runs. */
 uint64_t process_switches(const struct process *process);
 

@@ -10,7 +10,7 @@ unsigned U[ROOM], W[ROOM];
 long L[ROOM], K[ROOM];
 short S[ROOM], Q[ROOM];
 unsigned char T[ROOM], O[ROOM];
-double X[ROOM], Y[ROOM], Z[ROOM], P[ROOM];
+double X[ROOM], Y[ROOM], Z[ROOM], P[ROOM], V[ROOM];
 float F[ROOM], G[ROOM], E[ROOM];
 int PERM[ROOM], ANY[ROOM], FEW[ROOM];
 int H[ROOM];
@@ -23,18 +23,28 @@ double gx, gy;
 
 extern const struct kernel *const __start_kernel_list[], *const __stop_kernel_list[];
 
-static const struct area {
+struct area {
     void *at;
-    size_t size;
-} areas[] = {
-    {A, sizeof A},     {B, sizeof B},     {C, sizeof C},    {D, sizeof D},    {U, sizeof U},
-    {W, sizeof W},     {L, sizeof L},     {K, sizeof K},    {S, sizeof S},    {Q, sizeof Q},
-    {T, sizeof T},     {O, sizeof O},     {X, sizeof X},    {Y, sizeof Y},    {Z, sizeof Z},
-    {P, sizeof P},     {F, sizeof F},     {G, sizeof G},    {E, sizeof E},    {PERM, sizeof PERM},
-    {ANY, sizeof ANY}, {FEW, sizeof FEW}, {H, sizeof H},    {R, sizeof R},    {M1, sizeof M1},
-    {M2, sizeof M2},   {M3, sizeof M3},   {&g, sizeof g},   {&g2, sizeof g2}, {&gu, sizeof gu},
-    {&gl, sizeof gl},  {&gx, sizeof gx},  {&gy, sizeof gy},
+    size_t size, element;
 };
+
+#define ALL(X_)                                                                                    \
+    {                                                                                              \
+        X_, sizeof X_, sizeof *X_                                                                  \
+    }
+#define ONE(X_)                                                                                    \
+    {                                                                                              \
+        &X_, sizeof X_, sizeof X_                                                                  \
+    }
+#define MATRIX(X_)                                                                                 \
+    {                                                                                              \
+        X_, sizeof X_, sizeof **X_                                                                 \
+    }
+static const struct area areas[] = {
+    ALL(A),     ALL(B), ALL(C),    ALL(D),   ALL(U),   ALL(W),  ALL(L), ALL(K),     ALL(S),
+    ALL(Q),     ALL(T), ALL(O),    ALL(X),   ALL(Y),   ALL(Z),  ALL(P), ALL(V),     ALL(F),
+    ALL(G),     ALL(E), ALL(PERM), ALL(ANY), ALL(FEW), ALL(H),  ALL(R), MATRIX(M1), MATRIX(M2),
+    MATRIX(M3), ONE(g), ONE(g2),   ONE(gu),  ONE(gl),  ONE(gx), ONE(gy)};
 #define AREAS (sizeof areas / sizeof *areas)
 
 static uint64_t random_state;
@@ -56,7 +66,8 @@ static void fill(unsigned seed)
         U[i] = random_below(1u << 31) * 2 + random_below(2), W[i] = random_below(1u << 31);
         S[i] = (short)random_below(97), Q[i] = (short)random_below(97);
         T[i] = (unsigned char)random_below(97), O[i] = (unsigned char)random_below(97);
-        X[i] = random_below(97), Y[i] = random_below(97), Z[i] = random_below(97);
+        X[i] = random_below(97), Y[i] = random_below(97), Z[i] = random_below(97),
+        V[i] = random_below(97);
         P[i] = (const double[]){1, -1, 1, -1, 2, 0.5}[random_below(6)];
         F[i] = (float)random_below(97), G[i] = (float)random_below(97);
         E[i] = (float)random_below(97);
@@ -294,7 +305,8 @@ static void variable_end(struct varied *varied, int iteration)
         unsigned char *at = (unsigned char *)vary->at + offset;
         switch (treatment(vary)) {
         case VARY_SHARED:
-            if (oracle.is_alone && memcmp(at, varied->before + offset, vary->size) != 0)
+            if (oracle.is_alone && (vary->varying == VARY_REDUCED || /* it is always written */
+                                    memcmp(at, varied->before + offset, vary->size) != 0))
                 memcpy(varied->after + offset, at, vary->size);
             break;
         case VARY_PRIVATE:
@@ -322,10 +334,10 @@ static void iteration_end(int iteration)
         return;
     size_t at = 0;
     for (size_t a = 0; a < AREAS; a++)
-        for (size_t i = 0; i < areas[a].size; i++, at++) {
-            const unsigned char now = ((unsigned char *)areas[a].at)[i];
-            if (now != oracle.before[at])
-                oracle.after[at] = now;
+        for (size_t i = 0; i < areas[a].size; i += areas[a].element, at += areas[a].element) {
+            const unsigned char *now = (unsigned char *)areas[a].at + i;
+            if (memcmp(now, oracle.before + at, areas[a].element) != 0)
+                memcpy(oracle.after + at, now, areas[a].element);
         }
 }
 
@@ -385,8 +397,8 @@ int oracle_next(int *i)
     return 1;
 }
 
-#define DATA_SEEDS  3u
-#define ORDER_SEEDS 3u
+#define DATA_SEEDS  4u
+#define ORDER_SEEDS 2u
 
 static int is_same(const struct kernel *kernel, enum mode mode, int block)
 {

@@ -1,6 +1,6 @@
 #!/bin/bash
-# judge.sh: prints what `bustap depend` says of all kernels, and what it should. Leaves its files in the current folder:
-# the table of all verdicts is verdicts.tsv.
+# judge.sh [OPTION]: prints what `bustap depend` says of all kernels, and what it should, by summary.py [OPTION]. Leaves its
+# files in the current folder: the table of all verdicts is verdicts.tsv.
 set -eu -o pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../../.." && pwd)
@@ -8,38 +8,48 @@ compilers=()
 for compiler in gcc clang; do
     if command -v "$compiler" >/dev/null; then compilers+=("$compiler"); else echo "$compiler: not here, skipped"; fi
 done
+compile() { # COMPILER LEVEL FILE OPTION...
+    local compiler=$1 level=$2 language=${3##*.}
+    if [ "$language" = cc ]; then
+        compiler=${compiler/gcc/g++}
+        compiler=${compiler/clang/clang++}
+    fi
+    [ "$(basename "$3")" != driver.c ] || level=-O1
+    "$compiler" "$level" -I"$top" -w -c "${@:3}"
+}
+judge() { # COMPILER LEVEL
+    local source language linker
+    for language in c cc; do
+        local program=kernels_$1$2_$language
+        linker=$1
+        [ "$language" = c ] || { linker=${1/gcc/g++} && linker=${linker/%clang/clang++}; }
+        command -v "$linker" >/dev/null || { echo "$linker: not here, skipped" && continue; }
+        for source in "$here"/*."$language" "$here/driver.c"; do
+            compile "$1" "$2" "$source" -g -o "$program.$(basename "$source").o"
+        done
+        "$linker" -static -o "$program" "$program".*.o
+        rm "$program".*.o
+        python3 "$here/verdicts.py" "$1" "$2" "./$program" truth "$program.tsv"
+    done
+}
 first=${compilers[0]}
-sources=("$here"/*.c)
-for source in "${sources[@]}"; do "$first" -O1 -I"$top" -w -DORACLE -c -o "oracle_$(basename "$source" .c).o" "$source"; done
+for source in "$here"/*.c; do compile "$first" -O1 "$source" -DORACLE -o "oracle_$(basename "$source").o"; done
 "$first" -o oracle oracle_*.o
 ./oracle >truth
-compile() { # COMPILER LEVEL
-    local program=kernels_$1$2 source
-    for source in "${sources[@]}"; do
-        local level=$2
-        [ "$(basename "$source")" != driver.c ] || level=-O1
-        "$1" -I"$top" -g "$level" -w -c -o "$program.$(basename "$source" .c).o" "$source"
-    done
-    "$1" -static -o "$program" "$program".*.o
-    rm "$program".*.o
-    python3 "$here/verdicts.py" "$1" "$2" "./$program" truth "$program.tsv"
-}
 jobs=()
 for compiler in "${compilers[@]}"; do
     for level in -O0 -O1 -O2 -O3; do jobs+=("$compiler $level"); done
 done
-export -f compile
-export here top
-half() { # EVERY SECOND FROM
+each_second() { # FROM
     local i
     for ((i = $1; i < ${#jobs[@]}; i += 2)); do
         # shellcheck disable=SC2086 # two words
-        compile ${jobs[i]}
+        judge ${jobs[i]}
     done
 }
-half 0 &
-half 1
+each_second 0 &
+each_second 1
 wait $!
 cat kernels_*.tsv >verdicts.tsv
-./kernels_"$first"-O0 >kernels.list
-python3 "$here/summary.py" verdicts.tsv kernels.list truth "${@}"
+for program in kernels_"$first"-O0_*[c]; do "./$program"; done >kernels
+python3 "$here/summary.py" verdicts.tsv kernels truth "${@}"

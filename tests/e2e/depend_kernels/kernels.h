@@ -12,6 +12,10 @@
 #define ROOM 512 /* elements of most arrays */
 #define SIDE 20  /* rows and columns of matrices */
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum kernel_truth { INDEPENDENT, PRIVATIZABLE, REDUCTION, DISTANCE, SERIAL };
 
 enum kernel_flags {
@@ -20,6 +24,7 @@ enum kernel_flags {
     INNER = 2,    /* LOOP is in another loop of its function */
     SINKS = 4,    /* compilers move the last value out of the loop: then it is independent */
     OBSERVED = 8, /* what the truth is depends on the data: it is about the first data */
+    ONCE = 16,    /* one iteration each time: a verdict other than serial must say so */
 };
 
 struct kernel {
@@ -30,21 +35,26 @@ struct kernel {
 };
 
 /* What iterations share. */
-extern int A[ROOM], B[ROOM], C[ROOM], D[ROOM];    /* from 0 to 96 */
-extern unsigned U[ROOM], W[ROOM];                 /* 32 bits */
-extern long L[ROOM], K[ROOM];                     /* from 0 to 96 */
-extern short S[ROOM], Q[ROOM];                    /* from 0 to 96 */
-extern unsigned char T[ROOM], O[ROOM];            /* from 0 to 96 */
-extern double X[ROOM], Y[ROOM], Z[ROOM], P[ROOM]; /* from 0 to 96; P: -1, 1 and a few 2, 0.5 */
-extern float F[ROOM], G[ROOM], E[ROOM];           /* from 0 to 96 */
-extern int PERM[ROOM], ANY[ROOM], FEW[ROOM];      /* each once, any, from 0 to 15; all below N */
-extern int H[ROOM];                               /* zeros */
-extern double R[ROOM];                            /* zeros */
+extern int A[ROOM], B[ROOM], C[ROOM], D[ROOM]; /* from 0 to 96 */
+extern unsigned U[ROOM], W[ROOM];              /* 32 bits */
+extern long L[ROOM], K[ROOM];                  /* from 0 to 96 */
+extern short S[ROOM], Q[ROOM];                 /* from 0 to 96 */
+extern unsigned char T[ROOM], O[ROOM];         /* from 0 to 96 */
+extern double X[ROOM], Y[ROOM], Z[ROOM], P[ROOM],
+    V[ROOM];                                 /* from 0 to 96; P: -1, 1 and a few 2, 0.5 */
+extern float F[ROOM], G[ROOM], E[ROOM];      /* from 0 to 96 */
+extern int PERM[ROOM], ANY[ROOM], FEW[ROOM]; /* each once, any, from 0 to 15; all below N */
+extern int H[ROOM];                          /* zeros */
+extern double R[ROOM];                       /* zeros */
 extern int M1[SIDE][SIDE], M2[SIDE][SIDE], M3[SIDE][SIDE]; /* from 0 to 96 */
 extern int g, g2;                                          /* 0 */
 extern unsigned gu;
 extern long gl;
 extern double gx, gy; /* 0 */
+
+#ifdef __cplusplus
+}
+#endif
 
 #ifdef __clang__
 #define APART __attribute__((noinline))

@@ -1,29 +1,65 @@
-"""summary.py VERDICTS KERNELS TRUTH: prints the figures, and each dangerous verdict."""
+"""summary.py VERDICTS KERNELS TRUTH [check BASELINE | record BASELINE]: prints the figures and each dangerous verdict.
+
+BASELINE has a line for each compiler and level: how many verdicts may be needlessly serial, and the kernels whose
+verdicts were correct and not serial when it was recorded. `check` fails on a dangerous verdict, if more verdicts are
+needlessly serial, or if less than 90 % of these kernels still have such a verdict.
+"""
 import collections, sys
 
 CLASSES = ["independent", "privatizable", "reduction", "distance", "serial"]
 rows = [line.rstrip("\n").split("\t") for line in open(sys.argv[1])]
 kernels = [line.split() for line in open(sys.argv[2])]
 truths = {line.split()[0]: line.split()[1] for line in open(sys.argv[3])}
+action, baseline = sys.argv[4:] or (None, None)
 wrong = [f"{name}: declared {CLASSES[int(declared)]}, but the oracle says {CLASSES[int(truths[name])]}"
-         for name, family, declared, flags in kernels if name in truths and truths[name] != declared]
-for row in rows:
-    if row[6] == "dangerous":
-        print("dangerous:", *row[:2], row[3] + ":", row[5], "for", row[4] + ":", row[7])
+         for name, family, declared, flags in kernels if truths.get(name, declared) != declared]
+names = [name for name, *_ in kernels]
+wrong += [f"{name}: there are two" for name in set(names) if names.count(name) > 1]
 
 
-def table(title, keys):
+def print_table(title, keys):
     counts = collections.defaultdict(collections.Counter)
     for row in rows:
         counts[keys(row)][row[6]] += 1
-    print(f"{title:<24}{'kernels':>8}{'verdicts':>9}{'dangerous':>10}{'needlessly serial':>18}{'correct parallel':>17}")
+    print(f"{title:<18}{'kernels':>9}{'verdicts':>10}{'dangerous':>11}{'needlessly serial':>19}{'correct parallel':>18}")
     for key, count in sorted(counts.items()):
-        print(f"{key:<24}{sum(count.values()):>8}{sum(count.values()) - count['none']:>9}{count['dangerous']:>10}"
-              f"{count['needless']:>18}{count['correct']:>17}")
+        total = sum(count.values())
+        print(f"{key:<18}{total:>9}{total - count['none']:>10}{count['dangerous']:>11}{count['needless']:>19}"
+              f"{count['correct']:>18}")
 
 
-table("class", lambda row: row[2])
-table("compiler", lambda row: row[0] + " " + row[1])
-table("all", lambda row: "")
+for row in rows:
+    if row[6] == "dangerous":
+        print("dangerous:", *row[:2], row[3] + ":", row[5], "for", row[4] + ":", row[7])
+print_table("class", lambda row: row[2])
+print_table("compiler", lambda row: row[0] + " " + row[1])
+print_table("all", lambda row: "")
 print(f"{len(kernels)} kernels")
+
+runs = collections.defaultdict(lambda: collections.defaultdict(list))
+for row in rows:
+    runs[row[0] + " " + row[1]][row[6]].append(row[3])
+if action == "record":
+    with open(baseline, "w") as to:
+        for run, found in sorted(runs.items()):
+            to.write("\t".join([run, str(len(found["needless"])), " ".join(sorted(found["correct"]))]) + "\n")
+if action == "check":
+    kept = known = 0
+    for run, needless, correct in (line.rstrip("\n").split("\t") for line in open(baseline)):
+        if run not in runs:
+            continue
+        found = runs[run]
+        known += len(correct.split())
+        kept += len(set(correct.split()) & set(found["correct"]))
+        if len(found["needless"]) > int(needless):
+            wrong.append(f"{run}: {len(found['needless'])} verdicts are needlessly serial, at most {needless} were")
+        if found["dangerous"]:
+            wrong.append(f"{run}: {len(found['dangerous'])} verdicts are dangerous: {' '.join(found['dangerous'])}")
+    print(f"{kept} of {known} correct verdicts that were not serial when the figures were recorded still are")
+    if kept < 0.9 * known:
+        wrong.append("less than 90 % of the correct verdicts that are not serial are left")
+    if len(kernels) < 300 or len(rows) < 0.95 * len(kernels) * len(runs):
+        wrong.append(f"only {len(kernels)} kernels, {len(rows)} verdicts")
+    if sum(len(found["none"]) for found in runs.values()) > 0.05 * len(rows):
+        wrong.append("loops are missing in the reports")
 sys.exit("\n".join(wrong) or None)

@@ -212,6 +212,14 @@ void capture_stop(struct capture *capture)
     pthread_mutex_unlock(&capture->mutex);
 }
 
+void capture_abandon(struct capture *capture)
+{
+    pthread_mutex_lock(&capture->mutex);
+    capture->stop_wanted = true;
+    capture->abandoned = true;
+    pthread_mutex_unlock(&capture->mutex);
+}
+
 void capture_rotate(struct capture *capture)
 {
     pthread_mutex_lock(&capture->mutex);

@@ -111,6 +111,13 @@ struct capture *capture_new(const struct capture_settings *settings, struct sour
  */
 void capture_stop(struct capture *capture);
 
+/*
+ * Ends the capture as capture_stop() does, but takes nothing more from the source: what the capture
+ * holds in memory is written, and it is unknown how many requests the board had left. Returns at
+ * once. Any thread; not from a signal handler.
+ */
+void capture_abandon(struct capture *capture);
+
 /* Requests a new file, with a trigger a snapshot: the records that its buffer holds become a file.
  * Returns at once. Any thread. */
 void capture_rotate(struct capture *capture);

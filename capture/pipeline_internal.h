@@ -51,6 +51,7 @@ struct capture {
     pthread_mutex_t mutex; /* guards the members below */
     pthread_cond_t has_ended;
     bool stop_wanted;
+    bool abandoned; /* with stop_wanted: the source is not read any more */
     bool rotate_wanted;
     uint64_t snapshots_wanted; /* number of requests */
     bool halted;               /* the writer or the finisher takes no more */

@@ -33,7 +33,7 @@ struct reader {
 
 /* Requests of other threads since the last call of take_orders(). */
 struct orders {
-    bool stop, rotate, halted;
+    bool stop, abandoned, rotate, halted;
     uint64_t snapshots;
     int64_t file_began_ns;
 };
@@ -50,6 +50,7 @@ static struct orders take_orders(struct capture *capture)
     pthread_mutex_lock(&capture->mutex);
     capture->status.trigger = counts;
     struct orders orders = {.stop = capture->stop_wanted,
+                            .abandoned = capture->abandoned,
                             .rotate = capture->rotate_wanted,
                             .snapshots = capture->snapshots_wanted,
                             .halted = capture->halted,
@@ -347,6 +348,8 @@ static bool step(struct reader *reader)
     int64_t now = clock_monotonic_ns();
     if (orders.halted)
         return end_reading(reader, CAPTURE_END_LIMIT);
+    if (orders.abandoned)
+        return end_reading(reader, CAPTURE_END_STOPPED);
     if (orders.stop)
         begin_stop(reader);
     if (now >= reader->stop_at)
@@ -392,7 +395,7 @@ static void drain(struct reader *reader)
     int result = reader->stopping ? 1 : source_stop(source, &error);
     bool goes_on = result >= 0;
     reader->quiet_ns = 0;
-    while (goes_on && !is_silent(reader)) {
+    while (goes_on && !is_silent(reader) && !take_orders(reader->capture).abandoned) {
         batch_clear(part);
         result = next_part(reader, part, POLL_NS / NS_A_MS, &error);
         if (result == 1)
@@ -408,13 +411,15 @@ static void drain(struct reader *reader)
         reader->result.remark = error;
 }
 
-static void publish_end(struct reader *reader)
+/* Returns whether the source was abandoned. */
+static bool publish_end(struct reader *reader)
 {
     struct capture *capture = reader->capture;
-    take_orders(capture);
+    struct orders orders = take_orders(capture);
     pthread_mutex_lock(&capture->mutex);
     capture->reading = reader->result;
     pthread_mutex_unlock(&capture->mutex);
+    return orders.abandoned;
 }
 
 static void start(struct reader *reader, struct capture *capture)
@@ -442,7 +447,8 @@ void *reader_run(void *argument)
         submit(&reader);
     if (reader.result.end == CAPTURE_END_LIMIT)
         drain(&reader);
-    publish_end(&reader);
+    if (publish_end(&reader)) /* the files do not wait for a board that is slow to close */
+        queue_close(capture->queue);
     source_close(capture->source);
     capture->source = NULL;
     queue_close(capture->queue);

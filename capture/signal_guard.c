@@ -1,5 +1,6 @@
 #include "capture/signal_guard.h"
 
+#include "capture/patience.h"
 #include "formats/base/clock.h"
 #include "formats/base/thread.h"
 
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define PATIENCE_NS INT64_C(3600000000000) /* of a wait that nothing limits */
+#define WAIT_NS INT64_C(3600000000000) /* of a wait that nothing limits */
 
 struct signal_guard {
     struct signal_guard_rules rules;
@@ -17,6 +18,7 @@ struct signal_guard {
     pthread_mutex_t mutex; /* guards the members below */
     sigset_t came;
     int64_t stopped_ns; /* CLOCK_MONOTONIC, when the end was requested; 0: it was not */
+    struct patience patience;
     int limit_ms;
     bool closed;
 };
@@ -51,18 +53,20 @@ void signal_guard_die(int number)
 static int64_t time_left(const struct signal_guard *guard)
 {
     if (guard->stopped_ns == 0 || guard->limit_ms == 0)
-        return PATIENCE_NS;
+        return WAIT_NS;
     int64_t left = guard->stopped_ns + (int64_t)guard->limit_ms * 1000000 - clock_monotonic_ns();
     return left > 0 ? left : 0;
 }
 
-/* Records a signal; call with the mutex. True: the end was already requested. */
+/* Records a signal; call with the mutex. True: it requests once more what was already requested. */
 static bool note(struct signal_guard *guard, int number)
 {
     if (number == SIGINT || number == SIGTERM) {
+        int64_t now = clock_monotonic_ns();
+        bool new = patience_ask(&guard->patience, now);
         if (guard->stopped_ns)
-            return true;
-        guard->stopped_ns = clock_monotonic_ns();
+            return new;
+        guard->stopped_ns = now;
     }
     sigaddset(&guard->came, number);
     return false;
@@ -76,6 +80,22 @@ static void wake(const struct signal_guard *guard)
         return;
 }
 
+/* Takes the next signal, or returns a value below 0 when time is up. */
+static int take(struct signal_guard *guard, const sigset_t *set, siginfo_t *info)
+{
+    static const struct timespec now = {0, 0};
+    int number = sigtimedwait(set, info, &now);
+    if (number > 0)
+        return number;
+    pthread_mutex_lock(&guard->mutex);
+    int64_t left = time_left(guard);
+    int64_t until = patience_quiet(&guard->patience, clock_monotonic_ns());
+    pthread_mutex_unlock(&guard->mutex);
+    left = until < left ? until : left;
+    const struct timespec time = {(time_t)(left / 1000000000), (long)(left % 1000000000)};
+    return sigtimedwait(set, info, &time);
+}
+
 static void *run(void *argument)
 {
     struct signal_guard *guard = argument;
@@ -83,12 +103,8 @@ static void *run(void *argument)
     thread_set_name("signals");
     taken_signals(&set);
     for (;;) {
-        pthread_mutex_lock(&guard->mutex);
-        int64_t left = time_left(guard);
-        pthread_mutex_unlock(&guard->mutex);
-        struct timespec time = {(time_t)(left / 1000000000), (long)(left % 1000000000)};
         siginfo_t info;
-        int number = sigtimedwait(&set, &info, &time);
+        int number = take(guard, &set, &info);
         pthread_mutex_lock(&guard->mutex);
         bool closed = guard->closed;
         /* the process sends itself one of them, to change the limit or to close */
@@ -113,8 +129,7 @@ static void note_pending(struct signal_guard *guard)
     int number;
     taken_signals(&set);
     while ((number = sigtimedwait(&set, NULL, &now)) > 0)
-        if (note(guard, number))
-            guard->rules.end(guard->rules.context, number);
+        (void)note(guard, number); /* all may be one request */
 }
 
 struct signal_guard *signal_guard_new(const struct signal_guard_rules *rules,
@@ -130,6 +145,8 @@ struct signal_guard *signal_guard_new(const struct signal_guard_rules *rules,
     sigemptyset(&guard->came);
     pthread_mutex_init(&guard->mutex, NULL);
     signal_guard_block();
+    if (rules->stopped)
+        (void)note(guard, SIGTERM);
     note_pending(guard);
     if (pthread_create(&guard->thread, NULL, run, guard) == 0)
         return guard;

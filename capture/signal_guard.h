@@ -1,7 +1,7 @@
 /*
  * The signals of a process that captures, taken by a separate thread, even while all others block
  * (on a board, a file system, the reader of the output). The first SIGINT or SIGTERM requests the
- * end; the next one, or a time limit, ends the process.
+ * end; one that comes half a second later (patience.h), or a time limit, ends the process.
  */
 #ifndef CAPTURE_SIGNAL_GUARD_H
 #define CAPTURE_SIGNAL_GUARD_H
@@ -15,9 +15,9 @@ struct signal_guard;
 struct signal_guard_rules {
     int wake;     /* an eventfd that is written at each signal; -1: none */
     int limit_ms; /* from the first SIGINT or SIGTERM to the end of the process; 0: none */
+    bool stopped; /* the end was already requested */
     /* Ends the process: by this signal, or with 0 because the time limit has passed. Called by the
-     * guard's thread, or by signal_guard_new() if two signals were pending. Must not block without
-     * a limit, nor return. */
+     * guard's thread. Must not block without a limit, nor return. */
     void (*end)(void *context, int number);
     void *context;
 };

@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -28,8 +29,9 @@
 #define CONFIGURATION_DEFAULT "/etc/bustap/bustapd.conf"
 #define CLIENT_TURN_MS        60000
 #define NOTICE_RETRY_MS       200
-#define COMMANDS_MS           50  /* interval of checks whether commands have ended */
-#define LAST_WORDS_MS         500 /* time for the log's reader to take the last lines */
+#define COMMANDS_MS           50   /* interval of checks whether commands have ended */
+#define FLUSH_MS              2000 /* time limit for what is in memory, at an end without patience */
+#define LAST_WORDS_MS         500  /* time for the log's reader to take the last lines */
 
 struct arguments {
     const char *configuration;
@@ -41,6 +43,7 @@ struct arguments {
 struct bustapd {
     struct journal journal;
     struct config *config;
+    pthread_mutex_t mutex; /* held while `service` is set, or used by the guard's thread */
     struct service *service;
     struct control *control;
     struct signal_guard *signals;
@@ -146,10 +149,14 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 static void end_at_once(void *context, int number)
 {
     struct bustapd *daemon = context;
+    pthread_mutex_lock(&daemon->mutex); /* until the end */
+    bool flushed = daemon->service && service_flush(daemon->service, FLUSH_MS);
     journal_write(
-        &daemon->journal, JOURNAL_ERROR,
-        "%s; incomplete files have no closing member; 'bustap recover' makes complete copies",
-        number ? "ended at once by a second signal" : "did not stop in time; ending");
+        &daemon->journal, JOURNAL_ERROR, "%s; %s",
+        number ? "ended at once by a second signal" : "did not stop in time; ending",
+        flushed
+            ? "all files are complete; requests that boards still held are missing"
+            : "incomplete files have no closing member; 'bustap recover' makes complete copies");
     journal_flush(&daemon->journal, LAST_WORDS_MS); /* other threads still write */
     if (number)
         signal_guard_die(number);
@@ -171,6 +178,16 @@ static int begin_daemon(struct bustapd *daemon, struct bt_error *error)
     return daemon->signals ? 0 : error->code;
 }
 
+/* Returns the previous service. */
+static struct service *exchange_service(struct bustapd *daemon, struct service *service)
+{
+    pthread_mutex_lock(&daemon->mutex);
+    struct service *before = daemon->service;
+    daemon->service = service;
+    pthread_mutex_unlock(&daemon->mutex);
+    return before;
+}
+
 static int open_daemon(struct bustapd *daemon, const char *socket, struct bt_error *error)
 {
     uint64_t watchdog_us;
@@ -178,8 +195,9 @@ static int open_daemon(struct bustapd *daemon, const char *socket, struct bt_err
     daemon->control = control_new(socket, CLIENT_TURN_MS, error);
     if (!daemon->control)
         return error->code;
-    daemon->service = service_new(daemon->config, &daemon->journal, daemon->wake, error);
-    if (!daemon->service)
+    struct service *service = service_new(daemon->config, &daemon->journal, daemon->wake, error);
+    exchange_service(daemon, service);
+    if (!service)
         return error->code;
     daemon->watchdog_ms =
         sd_watchdog_enabled(0, &watchdog_us) > 0 ? (int)(watchdog_us / 2000) + 1 : -1;
@@ -190,7 +208,7 @@ static int open_daemon(struct bustapd *daemon, const char *socket, struct bt_err
 
 static void close_daemon(struct bustapd *daemon)
 {
-    service_free(daemon->service);
+    service_free(exchange_service(daemon, NULL));
     control_free(daemon->control);
     config_free(daemon->config);
 }
@@ -342,6 +360,7 @@ static int run_daemon(const struct arguments *arguments)
 {
     struct bustapd daemon = {.wake = -1, .watchdog_ms = -1};
     struct bt_error error = {0};
+    pthread_mutex_init(&daemon.mutex, NULL);
     /* the failing write reports a limit of file sizes */
     signal(SIGXFSZ, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);

@@ -8,15 +8,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-#define SECOND_NS    1000000000ll
-#define WATCH_MS     250              /* interval of checks of a capture */
-#define SETTLED_NS   (60 * SECOND_NS) /* a capture this long resets the retry interval */
-#define RETRY_MAX_NS (600 * SECOND_NS)
-#define SNAPSHOT_MS  20               /* interval while a snapshot is pending */
-#define BACKLOG_PART 4u               /* of the queue, may be in use without a backlog */
-#define SNAPSHOT_NS  (30 * SECOND_NS) /* time limit; the file of an open window takes longer */
+#define SECOND_NS     1000000000ll
+#define WATCH_MS      250              /* interval of checks of a capture */
+#define SETTLED_NS    (60 * SECOND_NS) /* a capture this long resets the retry interval */
+#define RETRY_MAX_NS  (600 * SECOND_NS)
+#define SNAPSHOT_MS   20               /* interval while a snapshot is pending */
+#define BACKLOG_PART  4u               /* of the queue, may be in use without a backlog */
+#define FLUSH_POLL_NS 10000000         /* interval of checks whether a capture has been flushed */
+#define SNAPSHOT_NS   (30 * SECOND_NS) /* time limit; the file of an open window takes longer */
 
 struct runner {
     const struct config_capture *settings;
@@ -442,6 +444,25 @@ bool runner_snapshot_pending(struct runner *runner)
     bool pending = snapshot_is_pending(runner);
     pthread_mutex_unlock(&runner->mutex);
     return pending;
+}
+
+bool runner_flush(struct runner *runner, int64_t until_ms)
+{
+    const struct timespec pause = {0, FLUSH_POLL_NS};
+    bool runs = true;
+    for (;;) {
+        /* whoever holds the mutex may be blocked */
+        if (pthread_mutex_trylock(&runner->mutex) == 0) {
+            runs = runner->capture != NULL;
+            runner->wanted = false;
+            if (runs)
+                capture_abandon(runner->capture);
+            pthread_mutex_unlock(&runner->mutex);
+        }
+        if (!runs || clock_monotonic_ms() >= until_ms)
+            return !runs;
+        nanosleep(&pause, NULL);
+    }
 }
 
 uint64_t runner_commands_left(struct runner *runner)

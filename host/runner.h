@@ -58,6 +58,10 @@ int runner_snapshot(struct runner *runner, struct bt_error *error);
  * The eventfd is written at the end. */
 bool runner_snapshot_pending(struct runner *runner);
 
+/* Abandons the source of a capture that runs, and waits until the capture has ended, up to
+ * until_ms (clock_monotonic_ms). Returns whether no capture runs then. Any thread. */
+bool runner_flush(struct runner *runner, int64_t until_ms);
+
 /* The number of complete files whose command has not ended. */
 uint64_t runner_commands_left(struct runner *runner);
 

@@ -83,6 +83,17 @@ void service_stop_all(struct service *service)
         runner_stop(service->runners[i]);
 }
 
+bool service_flush(struct service *service, int limit_ms)
+{
+    const int64_t until = clock_monotonic_ms() + limit_ms;
+    bool all = true;
+    for (size_t i = 0; i < service->count; i++)
+        (void)runner_flush(service->runners[i], 0); /* all at once, then wait for each */
+    for (size_t i = 0; i < service->count; i++)
+        all &= runner_flush(service->runners[i], until);
+    return all;
+}
+
 bool service_is_quiet(struct service *service)
 {
     for (size_t i = 0; i < service->count; i++) {

@@ -36,6 +36,10 @@ void service_rotate_all(struct service *service);
 /* Final: later requests to start a capture are refused. */
 void service_stop_all(struct service *service);
 
+/* Writes what the captures hold in memory, for up to limit_ms, without waiting for their boards.
+ * Returns whether all captures have ended. Any thread. */
+bool service_flush(struct service *service, int limit_ms);
+
 /* Whether no capture runs or will run. */
 bool service_is_quiet(struct service *service);
 

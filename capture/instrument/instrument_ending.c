@@ -32,6 +32,7 @@ void instrument_die(int number)
     char ended[80];
     snprintf(ended, sizeof ended, "signal %d (%s)", number, sigdescr_np(number));
     instrument_finish(ended);
+    signal(number, SIG_DFL);
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, number);
@@ -70,7 +71,13 @@ static void at_quick(void)
     finish_or_say("quick_exit()");
 }
 
-/* Signals that the program or its parent has given another action keep it. */
+static bool is_fault(int number)
+{
+    return number == SIGILL || number == SIGBUS || number == SIGFPE || number == SIGSEGV;
+}
+
+/* A request to end may come twice: the second signal must not end the program during the report.
+ * Signals that the program or its parent has given another action keep it. */
 void instrument_endings_begin(void)
 {
     on_exit(at_exit, NULL);
@@ -80,8 +87,9 @@ void instrument_endings_begin(void)
         if (sigaction(signals[i], NULL, &action) != 0 || action.sa_flags & SA_SIGINFO ||
             action.sa_handler != SIG_DFL)
             continue;
-        action =
-            (struct sigaction){.sa_handler = take_signal, .sa_flags = SA_RESETHAND | SA_ONSTACK};
+        action = (struct sigaction){.sa_handler = take_signal, .sa_flags = SA_ONSTACK};
+        if (is_fault(signals[i]))
+            action.sa_flags |= SA_RESETHAND;
         sigaction(signals[i], &action, NULL);
     }
 }

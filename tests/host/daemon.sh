@@ -50,6 +50,16 @@ end_daemon() {
     wait "$daemon" 2>/dev/null || ended=$?
 }
 
+# Signals process $1 by $2 (TERM) until it ends, and sets $ended to its exit status: signals that come within half a
+# second of the first one belong to the same request.
+insist() {
+    ended=0
+    while kill "-${2:-TERM}" "$1" 2>/dev/null; do
+        sleep 0.1
+    done
+    wait "$1" 2>/dev/null || ended=$?
+}
+
 # Ends the daemon with a signal; it must exit with 0.
 stop_daemon() {
     end_daemon "$@"

@@ -22,7 +22,7 @@ await has_records good 1000
 await is_state stuck starting
 end_daemon
 [ "$ended" -eq 3 ] || fail "a board that never answers: exit status $ended"
-grep -q "^bustapd: did not stop in time; ending; incomplete files have no closing member; 'bustap recover' " log
+grep -q '^bustapd: did not stop in time; ending; all files are complete; ' log
 [ -z "$(ls out | grep 'good.*part$')" ] || fail "the good capture was not completed: $(ls out)"
 verify_files out/good_*.byu.gz
 
@@ -32,7 +32,7 @@ start_daemon
 await is_state stuck starting
 kill -TERM "$daemon"
 await is_state stuck stopping
-end_daemon
+insist "$daemon"
 [ "$ended" -eq 143 ] || fail "the second signal: exit status $ended"
 grep -q '^bustapd: ended at once by a second signal; ' log
 
@@ -42,7 +42,7 @@ daemon=$!
 await takes_signals "$daemon"
 kill -TERM "$daemon"
 await took_signals "$daemon"
-end_daemon
+insist "$daemon"
 [ "$ended" -eq 143 ] || fail "the configuration: exit status $ended"
 
 # a supervisor that does not read its messages

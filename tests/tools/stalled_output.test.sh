@@ -74,10 +74,8 @@ for _ in $(seq 200); do
     kill -USR1 "$capture"
     sleep 0.005
 done
-kill -INT "$capture"
-kill -INT "$capture"
-status=0
-wait "$capture" || status=$?
+insist "$capture" INT
+status=$ended
 # it may have ended by the first
 [ "$status" -eq 130 ] || [ "$status" -eq 0 ] || fail "twice: $status"
 kill "$reader"
@@ -87,11 +85,8 @@ mkfifo never
 bustap capture -q --board virtual:replay=never -o a/never 2>err &
 capture=$!
 await takes_signals "$capture"
-kill -INT "$capture"
-await took_signals "$capture"
-kill -INT "$capture"
-status=0
-wait "$capture" || status=$?
+insist "$capture" INT
+status=$ended
 [ "$status" -eq 130 ] || fail "a board that never answers: $status"
 
 # bustap exec passes signals on and ends with its program
@@ -105,8 +100,7 @@ filler=$!
 sleep 0.2
 kill -TERM "$run"
 await sh -c "! kill -0 $run || ! pgrep -P $run >/dev/null"
-kill -TERM "$run" 2>/dev/null || true # it waits for its summary to be read
-status=0
-wait "$run" || status=$?
+insist "$run" # it waits for its summary to be read
+status=$ended
 [ "$status" -eq 7 ] || fail "exec: $status"
 kill "$filler" "$reader" 2>/dev/null || true

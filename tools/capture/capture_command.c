@@ -21,6 +21,7 @@
 #define POLL_MS       50
 #define OUTPUT_MS     5000 /* time limit for the reader of the output after a stop */
 #define LAST_WORDS_MS 500
+#define FLUSH_MS      2000 /* time limit for what is in memory after a second signal */
 
 struct capture_options {
     struct capture_settings capture; /* first: capture_options.h */
@@ -131,19 +132,30 @@ struct capture_run {
     struct line_queue *output;    /* standard output; standard error if the capture goes there */
     struct capture *capture;
     struct file_command *command; /* NULL: none */
+    atomic_bool began;            /* the capture has */
     atomic_bool complete;         /* the files are */
 };
 
-/* Runs in the signal guard's thread, which is never blocked by the other threads. */
+/* Runs in the signal guard's thread, which is never blocked by the other threads. The capture is
+ * freed only after the guard. */
 static void end_at_once(void *context, int number)
 {
     struct capture_run *run = context;
+    static const char flushed[] =
+        "\r\033[Kbustap: stopped immediately; what was in memory is written, "
+        "what the board had left is missing\n";
     static const char file_left[] =
         "\r\033[Kbustap: stopped immediately; the current file has no closing block, "
         "'bustap recover' adds it\n";
     static const char command_left[] = "\r\033[Kbustap: stopped; all files are complete, but "
                                        "--exec-on-file was not finished for all of them\n";
-    const char *words = atomic_load(&run->complete) ? command_left : file_left;
+    const char *words = file_left;
+    if (atomic_load(&run->complete)) {
+        words = command_left;
+    } else if (atomic_load(&run->began)) {
+        capture_abandon(run->capture);
+        words = capture_wait(run->capture, FLUSH_MS) ? flushed : file_left;
+    }
     const char *line = run->report.wanted ? words : strchr(words, 'b');
     line_queue_put(run->report.lines, line, strlen(line));
     line_queue_wait(run->report.lines, LAST_WORDS_MS);
@@ -306,6 +318,7 @@ static int run_capture(struct capture_options *options)
         run.capture =
             board_capture_new(options->board, &options->session, &options->capture, &error);
         result = run.capture ? 0 : error.code;
+        atomic_store(&run.began, run.capture != NULL);
     }
     if (result < 0) {
         status = command_failure(&error);
@@ -313,10 +326,10 @@ static int run_capture(struct capture_options *options)
         follow(&run);
         wait_for_command(&run);
         status = conclude(&run);
-        capture_free(run.capture);
     }
-    file_command_free(run.command);
     signal_guard_free(run.signals);
+    capture_free(run.capture);
+    file_command_free(run.command);
     line_queue_free(run.output, 0);
     capture_report_end(&run.report, LAST_WORDS_MS);
     return status;
@@ -358,7 +371,8 @@ const struct command capture_command = {
     .operands = "--board SPEC -o PREFIX",
     .summary = "capture from a board to compressed, rotated files",
     .details = "Captures until a stop rule, a signal or the board ends the capture. SIGINT and "
-               "SIGTERM stop cleanly, a second one stops at once; SIGHUP and SIGUSR2 start a "
+               "SIGTERM stop cleanly; another one, half a second later or more, stops at once; "
+               "SIGHUP and SIGUSR2 start a "
                "new file; SIGUSR1 prints the status. Exit status 1 means that records were "
                "lost and counted.",
     .options = capture_rows,

@@ -10,6 +10,7 @@
 #include "tools/depend/depend_flags.h"
 #include "tools/depend/depend_run.h"
 #include "tools/exec/exec_program.h"
+#include "tools/exec/exec_report.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -217,8 +218,7 @@ _Noreturn static void go(struct call *call)
     char ended[80];
     standard_streams_let_go();
     int result = process_run(call->run.process, &end, &error);
-    signal(SIGPIPE, SIG_IGN); /* the reader of the report may have gone */
-    signal(SIGXFSZ, SIG_IGN);
+    exec_report_begin(&end);
     if (result < 0 && !end.is_child) {
         own_stream_say(call->run.messages, "%s: %s", PRINTABLE(call->path), error.message);
         end = (struct process_end){

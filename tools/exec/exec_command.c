@@ -384,13 +384,13 @@ static int run_program(struct exec_settings *settings)
         status = exec_program_failure(&error);
         if (run->outputs.summary)
             fclose(run->outputs.summary);
+        sigprocmask(SIG_SETMASK, &run->mask, NULL);
     } else {
-        status = supervise(run);
+        status = supervise(run); /* signals stay blocked: the exit status is the program's */
         remove_modules(run);
     }
     file_command_free(settings->capture.on_file);
     capture_report_end(&run->outputs.report, 0);
-    sigprocmask(SIG_SETMASK, &run->mask, NULL);
     exec_lanes_free(run->outputs.lanes);
     free(run);
     return status;

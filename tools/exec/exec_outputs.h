@@ -2,6 +2,7 @@
 #ifndef TOOLS_EXEC_EXEC_OUTPUTS_H
 #define TOOLS_EXEC_EXEC_OUTPUTS_H
 
+#include "capture/patience.h"
 #include "capture/program/exec_lanes.h"
 #include "tools/capture/capture_report.h"
 #include "tools/exec/exec_settings.h"
@@ -15,7 +16,8 @@ struct exec_outputs {
     struct exec_user users[EXEC_LANES];
     FILE *summary; /* receives a line of JSON for each capture; NULL: no summary */
     struct capture_report report;
-    int status; /* the worst exit status so far */
+    int status;               /* the worst exit status so far */
+    struct patience patience; /* with signals that end the program, or the wait for captures */
 };
 
 /* Starts the capture of a used lane. 0 or a negative code. */

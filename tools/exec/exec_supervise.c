@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* SI_KERNEL */
 #include "tools/exec/exec_supervise.h"
 
+#include "formats/base/clock.h"
 #include "tools/common/command.h"
 #include "tools/exec/exec_stop.h"
 
@@ -50,6 +51,8 @@ static bool look(struct exec_outputs *outputs, siginfo_t *info, int64_t nanoseco
     sigset_t all;
     sigfillset(&all);
     bool came = sigtimedwait(&all, info, &time) > 0;
+    if (!came && errno == EAGAIN)
+        (void)patience_quiet(&outputs->patience, clock_monotonic_ns());
     if (outputs->captures[0]) {
         capture_report_notes(&outputs->report, outputs->captures[0]);
         capture_report_live(&outputs->report, outputs->captures[0]);
@@ -57,16 +60,27 @@ static bool look(struct exec_outputs *outputs, siginfo_t *info, int64_t nanoseco
     return came;
 }
 
-/* Whether a signal ends the wait for captures after the program's end. */
-static bool is_enough(const siginfo_t *info)
+/* Whether a signal asks for an end: another action than the default one is not known. */
+static bool is_request(const siginfo_t *info)
 {
-    return info->si_signo != SIGCHLD && !is_our_own(info);
+    static const int harmless[] = {SIGCHLD, SIGCONT, SIGURG, SIGWINCH};
+    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
+        if (info->si_signo == harmless[i])
+            return false;
+    return !is_our_own(info);
+}
+
+/* Whether a signal ends the wait for captures after the program's end. One that belongs to the
+ * request that ended the program does not. */
+static bool is_enough(struct exec_outputs *outputs, const siginfo_t *info)
+{
+    return is_request(info) && patience_ask(&outputs->patience, clock_monotonic_ns());
 }
 
 static bool look_for_end(void *context)
 {
     siginfo_t info;
-    return look(context, &info, COMMAND_NS) && is_enough(&info);
+    return look(context, &info, COMMAND_NS) && is_enough(context, &info);
 }
 
 /* Waits until the command of --exec-on-file was run for all files. True: a signal ended the wait.
@@ -88,7 +102,7 @@ static void finish(struct exec_outputs *outputs)
     siginfo_t info;
     bool enough = false;
     while (exec_outputs_look(outputs))
-        if (look(outputs, &info, FINISH_NS) && is_enough(&info)) {
+        if (look(outputs, &info, FINISH_NS) && is_enough(outputs, &info)) {
             exec_outputs_stop(outputs);
             enough = true;
         }
@@ -99,7 +113,7 @@ static void finish(struct exec_outputs *outputs)
                            missed == 1 ? "process or program was" : "processes or programs were");
     capture_report_clear(&outputs->report);
     while (!enough && !line_queue_wait(outputs->report.lines, 0))
-        enough = look(outputs, &info, FINISH_NS) && is_enough(&info);
+        enough = look(outputs, &info, FINISH_NS) && is_enough(outputs, &info);
     line_queue_wait(outputs->report.lines, LAST_WORDS_MS);
 }
 
@@ -108,8 +122,12 @@ int exec_supervise(const struct exec_child *child, struct exec_outputs *outputs)
     siginfo_t info;
     int status = 0;
     while (!has_ended(child->process, &status)) {
-        if (look(outputs, &info, LOOK_NS) && is_for_program(&info, child->process))
-            kill(child->process, info.si_signo);
+        if (look(outputs, &info, LOOK_NS)) {
+            if (is_for_program(&info, child->process))
+                kill(child->process, info.si_signo);
+            if (is_request(&info))
+                (void)patience_ask(&outputs->patience, clock_monotonic_ns());
+        }
         exec_outputs_look(outputs);
     }
     exec_outputs_end_process(outputs, child->process);

@@ -6,6 +6,7 @@
 #include "formats/base/standard_streams.h"
 #include "tools/common/own_stream.h"
 #include "tools/exec/exec_program.h"
+#include "tools/exec/exec_report.h"
 #include "tools/profile/profile_callgrind.h"
 #include "tools/profile/profile_report.h"
 
@@ -286,8 +287,7 @@ _Noreturn static void go(struct profile_run *run)
     char ended[80];
     standard_streams_let_go();
     int result = process_run(run->process, &end, &error);
-    signal(SIGPIPE, SIG_IGN); /* the reader of the profile may have gone */
-    signal(SIGXFSZ, SIG_IGN);
+    exec_report_begin(&end);
     if (result < 0 && !end.is_child) {
         own_stream_say(run->messages, "%s: %s", PRINTABLE(run->path), error.message);
         end = (struct process_end){

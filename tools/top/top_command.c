@@ -220,6 +220,8 @@ static int run_live(struct top_request *request, const struct invocation *call,
         free(input_report);
         top_study_free(study);
     }
+    fflush(stdout); /* its failure is reported at the end */
+    top_live_forget();
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (live.signal != 0)
         end_by_signal(live.signal);

@@ -60,6 +60,15 @@ void top_live_block(sigset_t *before)
     pthread_sigmask(SIG_BLOCK, &set, before);
 }
 
+void top_live_forget(void)
+{
+    static const struct timespec now = {0, 0};
+    sigset_t set;
+    handled(&set);
+    while (sigtimedwait(&set, NULL, &now) > 0)
+        continue;
+}
+
 /* Notes what is wrong with records of the source. */
 static void note(struct counting *counting, const struct bt_error *error)
 {

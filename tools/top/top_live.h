@@ -29,6 +29,9 @@ struct NAMED_FIELDS top_live {
  * opened. */
 void top_live_block(sigset_t *before);
 
+/* Takes those that are pending: a second signal may belong to the request that was carried out. */
+void top_live_forget(void);
+
 /*
  * Counts the records of the input to its end, or until the user quits (q, SIGINT). Does not print
  * the last report. 0, or a negative code of the input, the study or the output.

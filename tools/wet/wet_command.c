@@ -6,6 +6,7 @@
 #include "tools/common/command_group.h"
 #include "tools/common/own_stream.h"
 #include "tools/exec/exec_program.h"
+#include "tools/exec/exec_report.h"
 #include "tools/wet/record/record_file.h"
 #include "tools/wet/record/record_history.h"
 #include "tools/wet/record/record_run.h"
@@ -149,8 +150,7 @@ _Noreturn static void go(struct call *call)
     struct process_end end;
     standard_streams_let_go();
     int result = process_run(call->run.process, &end, &error);
-    signal(SIGXFSZ, SIG_IGN);
-    signal(SIGPIPE, SIG_IGN);
+    exec_report_begin(&end);
     if (end.is_child)
         process_exit(&end);
     record_run_end(&call->run, &end);

@@ -20,6 +20,7 @@
 /* Signals that timers, files and other processes may still send when the program has ended. */
 #define OUTLIVING                                                                                  \
     (BIT(SIGALRM) | BIT(SIGVTALRM) | BIT(SIGPROF) | BIT(SIGIO) | BIT(SIGUSR1) | BIT(SIGUSR2))
+#define REQUESTS     (BIT(SIGHUP) | BIT(SIGINT) | BIT(SIGTERM)) /* to end */
 #define REAL_TIME    32
 #define OF_LIBRARIES 2 /* the first real-time signals, which the C library uses */
 
@@ -186,7 +187,7 @@ void signals_end(struct signals *signals)
         if (!(BIT(number) & (OURS | UNBLOCKABLE)))
             syscall(SYS_rt_sigaction, number, before, NULL, MASK_SIZE);
     }
-    set_kernel_mask(signals->mask_before);
+    set_kernel_mask(signals->mask_before | REQUESTS);
 }
 
 void signals_take_back(const struct signals *signals)

@@ -74,7 +74,8 @@ bool signals_restart(const struct signals *signals);
 
 /* begin: takes over the mask and the ignored signals of our process; call it after
  * executor_begin(). end: restores both; call it before executor_end(). Signals that only the
- * program can have requested, by a timer for example, stay ignored, so that they do not end us. */
+ * program can have requested, by a timer for example, stay ignored, so that they do not end us.
+ * SIGHUP, SIGINT and SIGTERM stay blocked: they may repeat the request that ended the program. */
 void signals_begin(struct signals *signals);
 void signals_end(struct signals *signals);
 

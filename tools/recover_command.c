@@ -380,7 +380,7 @@ static void recover_input(struct record_input *input, struct input_report *repor
         result = complete(file, &error);
     if (result == 0)
         finish(&recover, report, output);
-    else
+    else if (result != BT_CLOSED) /* ignored: a reader that closed the pipe early */
         input_report_error(report, &error);
     free_writers(&recover);
 }

@@ -189,9 +189,7 @@ static void run_all(struct pack_run *run, int count, char **paths)
         const int result = run->options->in_place ? pack_in_place(run, paths[i], &error)
                                                   : pack_to_output(run, &paths[i], &error);
         progress_clear(&run->report.progress);
-        if (result == BT_CLOSED)
-            run->report.status = bt_exit_status(result);
-        else if (result < 0)
+        if (result < 0 && result != BT_CLOSED) /* ignored: a reader that closed the pipe early */
             input_report_error(&run->report, &error);
         if (result == BT_FULL || result == BT_MEMORY)
             break;

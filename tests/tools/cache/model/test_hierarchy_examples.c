@@ -592,8 +592,57 @@ static void test_optimum(void)
                     2);
 }
 
+/* An exclusive level of one line keeps what the level above evicts. Lines 0, 1, 2, then 0: the
+ * optimum declines line 1 and still has line 0. A line that moves up is lost, also if it was read
+ * from memory: the second processor's read misses like the first one's. */
+static void test_exclusive_optimum(void)
+{
+    struct hierarchy_settings settings = two_levels(1, 1);
+    settings.levels[1].inclusion = CACHE_EXCLUSIVE;
+    settings.optimum = true;
+    struct hierarchy_result result = simulate(&settings, "0R0 0R10 0R20 0R0");
+    CU_ASSERT_EQUAL(result.caches[1][0].misses[REFERENCE_READ], 4);
+    CU_ASSERT_EQUAL(result.caches[1][0].optimum_misses[REFERENCE_READ], 3);
+    settings = two_levels(1, 4);
+    settings.levels[1].inclusion = CACHE_EXCLUSIVE;
+    settings.optimum = true;
+    result = simulate(&settings, "0R0 1R0");
+    CU_ASSERT_EQUAL(result.caches[1][0].misses[REFERENCE_READ], 2);
+    CU_ASSERT_EQUAL(result.caches[1][0].optimum_misses[REFERENCE_READ], 2);
+    /* the first processor's line 0 is inserted, and moves up to the second one; the latter's own
+     * is inserted later: the reads of line 0 that hit end with it */
+    result = simulate(&settings, "0R0 0R10 1R0 0R0");
+    CU_ASSERT_EQUAL(result.caches[1][0].optimum_misses[REFERENCE_READ], 3);
+}
+
+/* The last line of a stream is that of its latest fresh reference, whatever was prefetched and
+ * however far it went before; a reference to that line again changes nothing but its use. */
+static void test_stream(void)
+{
+    struct hierarchy_settings settings = one_level(1, 1);
+    settings.levels[0].sides[0].prefetcher = CACHE_STREAM;
+    settings.levels[0].sides[0].prefetch_degree = settings.levels[0].sides[0].prefetch_distance = 1;
+    static const struct {
+        const char *trace;
+        uint64_t prefetches;
+    } examples[] = {{"0Ra0 0Rb0", 0},
+                    {"0Ra0 0Rb0 0Rc0", 1},
+                    {"0Ra0 0Rb0 0Rd0", 1},
+                    {"0Ra0 0Re0 0Rc0 0Rd0", 0}, /* down, then up again: each the first */
+                    {"0Ra0 0Re0 0Rc0 0Rd0 0Re0", 1},
+                    {"0Ra0 0Rb0 0R500 0Rb0 0Rc0", 1},
+                    {"0Ra0 0Rb0 0R1c0", 0},  /* 17 lines from the last one: a stream of its own */
+                    {"0Ra0 0Rb0 0R1b0", 1}}; /* 16 lines */
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
+        const struct hierarchy_result result = simulate(&settings, examples[i].trace);
+        CU_ASSERT_EQUAL(result.caches[0][0].prefetches[REFERENCE_READ], examples[i].prefetches);
+    }
+}
+
 static const struct test_case cases[] = {
     {"the optimum", test_optimum},
+    {"the optimum of an exclusive level", test_exclusive_optimum},
+    {"streams", test_stream},
 
     {"not recently used", test_nru},
     {"a scan", test_scan},

@@ -196,6 +196,15 @@ static uint64_t size_above(const struct curve *curve, uint64_t lines)
     return curve->sizes->ways[below < curve->size_count ? below : below - 1];
 }
 
+/* The smallest size of at least `lines` lines at which a curve in buckets is known. */
+static uint64_t bucket_above(uint64_t lines)
+{
+    const uint32_t bucket = buckets_of(lines);
+    return bucket < BUCKETS_DISTANCE - 1 && buckets_first(bucket) < lines
+               ? buckets_first(bucket + 1)
+               : lines;
+}
+
 struct curve_interval curve_interval(const struct curve *curve, uint64_t lines)
 {
     const double ratio = curve_ratio(curve, curve_misses(curve, lines));
@@ -205,9 +214,10 @@ struct curve_interval curve_interval(const struct curve *curve, uint64_t lines)
     const double around = DEVIATIONS * sqrt(size * (1 - curve->rate) / curve->rate);
     const double less = size - around;
     const double low_size = less < 0 ? 0 : floor(less);
-    const double high_size = size + around < 0x1p62 ? ceil(size + around) : 0x1p62;
-    const uint64_t above =
-        curve->size_misses ? size_above(curve, (uint64_t)high_size) : (uint64_t)high_size;
+    const uint64_t high_size = (uint64_t)(size + around < 0x1p62 ? ceil(size + around) : 0x1p62);
+    const uint64_t above = curve->size_misses  ? size_above(curve, high_size)
+                           : curve->in_buckets ? bucket_above(high_size)
+                                               : high_size;
     const double low = curve_ratio(curve, curve_misses(curve, above));
     const double high = curve_ratio(curve, curve_misses(curve, (uint64_t)low_size));
     const double spread = DEVIATIONS * deviation(curve, lines);

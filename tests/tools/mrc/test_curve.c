@@ -2,13 +2,14 @@
 
 #include "tests/suites.h"
 #include "tests/support/random.h"
+#include "tests/support/varied_trace.h"
 #include "tools/mrc/sample.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { RECORDS = 400000, PIECE = 5000 };
+enum { RECORDS = 400000, PIECE = 5000, VARIED = 24000 };
 
 /* --- streams whose curves have all kinds of shapes --- */
 
@@ -110,6 +111,56 @@ static void check_sample(uint64_t sample, uint32_t sample_lines, double least)
                     stated / (42 * SHAPES));
 }
 
+/* How many intervals of the curves of one kind of traces hold. */
+struct held {
+    unsigned points, good;
+};
+
+static void count_held(struct record *records, uint64_t sample, uint32_t sample_lines,
+                       struct held *held)
+{
+    struct curve exact, sampled;
+    struct mrc_study *all = run(records, VARIED, SAMPLE_ALL, 0);
+    struct mrc_study *some = run(records, VARIED, sample, sample_lines);
+    get_curve(&exact, all);
+    get_curve(&sampled, some);
+    for (uint64_t lines = 1; lines != 0; lines = curve_next(&exact, lines, 2)) {
+        const double is = curve_ratio(&exact, curve_misses(&exact, lines));
+        const struct curve_interval interval = curve_interval(&sampled, lines);
+        held->points++;
+        held->good += interval.low <= is + 1e-9 && is <= interval.high + 1e-9;
+    }
+    curve_free(&exact);
+    curve_free(&sampled);
+    mrc_study_free(all);
+    mrc_study_free(some);
+}
+
+/* Of each kind of traces 95 % of the intervals hold or more, for samples of a rate and of a size.
+ */
+static void test_varied(void)
+{
+    struct record *records = malloc(VARIED * sizeof *records);
+    uint32_t *lines = malloc(VARIED * sizeof *lines);
+    struct held by_rate[VARIED_KINDS] = {{0, 0}}, by_size[VARIED_KINDS] = {{0, 0}};
+    CU_ASSERT_FATAL(records != NULL && lines != NULL);
+    for (uint64_t seed = 1; seed <= 252; seed++) {
+        varied_trace(seed, 1024, 4096, lines, VARIED);
+        for (size_t i = 0; i < VARIED; i++)
+            records[i] =
+                (struct record){.address = lines[i] * 64, .type = REQUEST_MEMREAD, .size = 4};
+        count_held(records, SAMPLE_ALL / 10, 0, &by_rate[seed % VARIED_KINDS]);
+        count_held(records, SAMPLE_ALL, 1000, &by_size[seed % VARIED_KINDS]);
+    }
+    for (unsigned kind = 0; kind < VARIED_KINDS; kind++) {
+        CU_ASSERT(by_rate[kind].points > 200 && by_size[kind].points > 200);
+        CU_ASSERT(by_rate[kind].good >= 0.95 * by_rate[kind].points);
+        CU_ASSERT(by_size[kind].good >= 0.95 * by_size[kind].points);
+    }
+    free(records);
+    free(lines);
+}
+
 /* A loop over N lines: no hit in a cache of fewer; N lines miss in the first round only. */
 static void test_loop(void)
 {
@@ -199,6 +250,7 @@ static void test_sample_of_all(void)
 static const struct test_case cases[] = {
     {"confidence intervals of samples", test_sample},
     {"confidence intervals of samples of a fixed size", test_sample_size},
+    {"confidence intervals for varied traces", test_varied},
     {"a sample of all lines", test_sample_of_all},
     {"a loop", test_loop},
     {"sizes where the curve changes", test_changes},

@@ -236,7 +236,7 @@ static void test_sample(void)
         mrc_study_free(all);
         mrc_study_free(some);
     }
-    CU_ASSERT_TRUE(points > 50 && within >= points * 9 / 10);
+    CU_ASSERT_TRUE(points > 50 && within >= 0.95 * points);
 }
 
 static const struct test_case cases[] = {{"hierarchies of each size", test_hierarchies},

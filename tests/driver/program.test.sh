@@ -18,7 +18,7 @@ bustap capture --quiet --board "$board virtual:smp=3,seed=4" --stop records=2000
 bustap verify limited_* >/dev/null
 
 # The tools that name boards.
-bustap boards --self-test "$board virtual:smp=1" --json | jq -e '.good and .name == "virtual"' >/dev/null
+bustap boards --self-test "$board virtual:smp=1" --json | jq -es '.[0] | .good and .name == "virtual"' >/dev/null
 bustap doctor "$board virtual:smp=1" --self-test-size 1 | grep -q 'All is well.'
 [ "$(bustap boards --json | jq -r '.virtual[] | select(.specification == "program:COMMAND").specification')" = program:COMMAND ]
 
@@ -51,7 +51,7 @@ fails 3 'bustap: the program firmware_board ended with exit status 3: firmware_b
     "$BUILD/tests/e2e/firmware_board" virtual:smp=2,rate=max 100000 3
 [ "$(head -n 1 message)" = 'firmware_board: a line before' ]
 [ "$(wc -l <message)" -eq 2 ]
-bustap info --json failed_* | jq -e '.records > 10000' >/dev/null
+bustap info --json failed_* | jq -es '.[0] | .records > 10000' >/dev/null
 bustap verify failed_* >verified && exit 1
 grep -q 'INCOMPLETE.*exit status 3' verified
 
@@ -71,8 +71,9 @@ bustapd --check -c conf
 bustapd -c conf --socket socket >log 2>&1 &
 daemon=$!
 for _ in $(seq 600); do # seconds on a busy machine
-    bustap ctl --socket socket --json status 2>/dev/null | jq -e '(.captures[0].starts >= 3) and
-        (.captures[1].status.records > 1000)' >/dev/null && break
+    reached=$(bustap ctl --socket socket --json status 2>/dev/null |
+        jq '(.captures[0].starts >= 3) and (.captures[1].status.records > 1000)')
+    [ "$reached" != true ] || break
     sleep 0.1
 done
 kill -TERM "$daemon"

@@ -42,7 +42,7 @@ bustap info --json windows.byu.gz | jq '[.windows[] | del(.path)]' | cmp expecte
 
 # reports are on standard error
 bustap capture --json --board $board -o - 2>report >json.byu.gz
-grep '^{' report | jq -e .complete >/dev/null
+grep '^{' report | jq -es '.[0].complete' >/dev/null
 cmp <(zcat json.byu.gz) <(zcat saved.byu.gz | head -c 1200000)
 
 # a reader sees a record soon, long before a block is full

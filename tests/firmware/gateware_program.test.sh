@@ -27,7 +27,7 @@ for options in 'delta bus=33M' 'plain bus=8M' 'delta bus=33M seed=1' 'plain bus=
     [ "$i" -eq 1 ] || [ "$bytes" -eq $((19999 * 12)) ]
 done
 [ "$(times got1_*.byu.gz | wc -c)" -eq $(((requests - 1) * 12)) ]
-bustap info --json got1_* | jq -e '.board == "bustap-p6 0000000000000000" and .clock_hz == 33000000' >/dev/null
+bustap info --json got1_* | jq -es '.[0] | .board == "bustap-p6 0000000000000000" and .clock_hz == 33000000' >/dev/null
 
 # The workload is the virtual board's, and a host can stop it.
 bustap capture --quiet --board "program:$gateware smp=4" --stop records=3000 -o stopped
@@ -39,7 +39,7 @@ cmp <(times stopped_*.byu.gz) <(times "$replay" | head -c "$bytes")
 bustap capture --quiet --board "program:$gateware smp=8 link=1M requests=20000" -o slow 2>/dev/null || [ $? -eq 1 ]
 bustap verify slow_* >verified
 grep -q '^accounted for: [0-9]* records, [0-9]* lost (bus [0-9]*)$' verified
-bustap info --json slow_* | jq -e '.lost > 1000 and .records + .lost == 20000' >/dev/null
+bustap info --json slow_* | jq -es '.[0] | .lost > 1000 and .records + .lost == 20000' >/dev/null
 
 # A trace that cannot be replayed further: its number, after the requests before it.
 { zcat "$replay" | head -c 1200; printf '\000\000\000\000\377\000\000\000\000\000\000\000'; } >bad.byu

@@ -8,7 +8,7 @@ add_capture two 'board = virtual:smp=4,seed=7,rate=200000' 'start = manual'
 start_daemon
 await is_state one running
 [ "$(state_of two)" = stopped ] || fail "two runs without a start command"
-ctl --json status | jq -e '.ok and .pid == '"$daemon"' and (.captures | length) == 2' >/dev/null
+ctl --json status | jq -es '.[0] | .ok and .pid == '"$daemon"' and (.captures | length) == 2' >/dev/null
 [ "$(status '.captures[1].status')" = null ] || fail "a status of a capture that has not started"
 
 # the answer to start follows the board's answer

@@ -21,7 +21,8 @@ await sh -c '[ "$(ls out/one_*.byu.gz)" = "$(cut -d " " -f 1 out/one.files)" ]'
 counts() { [ "$(status '.captures[0].status.exec_on_file | [.failed, .skipped, .waiting] | @csv')" = 0,0,0 ]; }
 await counts
 await has_records none 1000
-await sh -c 'bustap ctl --socket socket --json status | jq -e ".captures[2].status | .exec_on_file.failed == .files and .files > 2"'
+all_failed() { [ "$(status '.captures[2].status | .exec_on_file.failed == .files and .files > 2')" = true ]; }
+await all_failed
 grep -q 'bustapd: capture none: exec-on-file: there is no program none-such in the folders of PATH' log
 grep -q 'bustapd: capture none: the command none-such cannot be run: No such file or directory; later' log
 until [ "$(status '.captures[1].status.trigger.outside')" -gt 20000 ]; do sleep 0.05; done

@@ -11,10 +11,10 @@ head -c 200000 /dev/urandom | talk 60 >answer || true
 printf 'status\n{"command":"halt"}\n{"command":"status","capture":"x"}\n{"command":"status"}' |
     talk 60 >answer
 [ "$(wc -l <answer)" -eq 4 ] || fail "answers: $(cat answer)"
-sed -n 1p answer | jq -e '.ok == false and (.error | startswith("the request: (line 1, offset "))' >/dev/null
-sed -n 2p answer | jq -e '.ok == false' >/dev/null
-sed -n 3p answer | jq -e '.error | test("no capture x")' >/dev/null
-sed -n 4p answer | jq -e '.ok and .captures[0].name == "one"' >/dev/null
+sed -n 1p answer | jq -es '.[0] | .ok == false and (.error | startswith("the request: (line 1, offset "))' >/dev/null
+sed -n 2p answer | jq -es '.[0] | .ok == false' >/dev/null
+sed -n 3p answer | jq -es '.[0] | .error | test("no capture x")' >/dev/null
+sed -n 4p answer | jq -es '.[0] | .ok and .captures[0].name == "one"' >/dev/null
 
 head -c 70000 /dev/zero | tr '\0' ' ' | talk 60 >answer
 jq -e '.error == "the request is too long"' answer >/dev/null

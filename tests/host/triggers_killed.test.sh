@@ -22,7 +22,7 @@ cp out/*.gz out/*.part out/*.files first/
 for file in first/windows_*.byu.gz; do
     bustap verify "$file" >verdict || true
     grep -q ' 0 lost, rotated$' verdict || fail "$(cat verdict)"
-    { bustap info --json "$file" || true; } | jq -e '.windows[0].matches > 0' >/dev/null || fail "$file"
+    { bustap info --json "$file" || true; } | jq -es '.[0] | .windows[0].matches > 0' >/dev/null || fail "$file"
 done
 ! grep -v ' match$' first/windows.files || fail 'a command for a file that is no window'
 cut -d ' ' -f 1 first/windows.files | xargs ls >/dev/null

@@ -53,7 +53,7 @@ END
     jq -r '.rows[].name' out | grep '^add+0x[0-9a-f]*$' >names
     bustap top --modules modules --by address -n 40 --csv run_*.byu.gz | sed 1d >rows
     [ "$(jq -r '.rows[].name // ""' out)" = "$(awk -F , '{ print $NF }' rows)" ]
-    for by in instruction,symbol address,symbol page,symbol,source line,function,source; do
+    for by in instruction,symbol address,symbol page,symbol line,function; do
         bustap top --modules modules --by $by -n 1 run_*.byu.gz | sed -n '/ COUNT /{s/   */\n/gp;q}' | sort | uniq -d >out
         [ ! -s out ] || { echo "--by $by: headings twice:"; cat out; exit 1; }
     done

@@ -40,7 +40,7 @@ static void repeat(struct execution *execution, struct feed_operation *operation
     const uint32_t *entries = execution->entries + special->slot;
     const uint32_t *after = entries + 1 + special->accesses;
     const uint32_t times = entries[0] - after[0];
-    const bool is_downwards = (int32_t)(after[1] - entries[1]) < 0;
+    const bool is_downwards = trace_goes_backwards(special, entries);
     uint32_t lowest[2] = {0, 0};
     if (times == 0)
         return;

@@ -110,6 +110,13 @@ int trace_expand_part(struct trace_expander *expander, const struct block *block
 /* Puts the remaining records. */
 int trace_expander_flush(struct trace_expander *expander);
 
+/*
+ * Whether a string instruction with a repeat prefix went backwards; entries: the count and its
+ * pointers before it, the count and the first pointer after it. Of 2 GiB, both directions move the
+ * pointer to the same place: then, no address has overflowed.
+ */
+bool trace_goes_backwards(const struct special *special, const uint32_t *entries);
+
 /* Expands references that depend on entries (trace_special.c). */
 int trace_special(struct trace_expander *expander, const struct special *special,
                   const uint32_t *entries);

@@ -188,6 +188,14 @@ static uint32_t add_run(struct trace_expander *expander, const struct special *s
     return count;
 }
 
+bool trace_goes_backwards(const struct special *special, const uint32_t *entries)
+{
+    const uint32_t *after = entries + 1 + special->accesses;
+    const uint32_t moved = after[1] - entries[1];
+    const uint32_t bytes = (entries[0] - after[0]) * special->access[0].size;
+    return bytes == 0 - bytes ? entries[1] > UINT32_MAX - bytes + 1 && bytes > 0 : moved != bytes;
+}
+
 /* Entries: count and pointers before, count and first pointer after the instruction. With
  * `repetitions` the last record is its fetch. */
 static int add_repeated(struct trace_expander *expander, const struct special *special,
@@ -195,7 +203,7 @@ static int add_repeated(struct trace_expander *expander, const struct special *s
 {
     const uint32_t *after = entries + 1 + special->accesses;
     uint32_t times = entries[0] - after[0];
-    int32_t moved = (int32_t)(after[1] - entries[1]);
+    const bool down = trace_goes_backwards(special, entries);
     struct trace_pause *pause = &expander->pause;
     const uint32_t begun = pause->repetition;
     int result = 0;
@@ -213,15 +221,15 @@ static int add_repeated(struct trace_expander *expander, const struct special *s
         if (expander->capacity - expander->count < REPETITION_RECORDS)
             result = trace_expander_flush(expander);
         if (!expander->repetitions && result == 0) {
-            i += add_run(expander, special, entries + 1, moved < 0, i, times) - 1;
+            i += add_run(expander, special, entries + 1, down, i, times) - 1;
             continue;
         }
-        if (i > 0 && expander->repetitions)
+        if (i > 0 && expander->repetitions && result == 0)
             result = add_fetch(expander, &pause->fetch);
         for (unsigned a = 0; a < special->accesses && result == 0; a++) {
             const struct decode_access *access = &special->access[a];
             uint32_t step = i * access->size;
-            uint32_t address = entries[1 + a] + (moved < 0 ? -step : step) +
+            uint32_t address = entries[1 + a] + (down ? -step : step) +
                                (access->fs ? (uint32_t)expander->fs_base : 0);
             result = trace_expander_add(expander, address, access->write, access->size);
         }

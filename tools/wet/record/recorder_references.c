@@ -134,7 +134,7 @@ static struct repetition repetition_of(const struct record_execution *execution,
     struct repetition repetition = {.special = special,
                                     .times = entries[0] - after[0],
                                     .reader = instance_of(execution->recorder, operation->id),
-                                    .is_downwards = (int32_t)(after[1] - entries[1]) < 0};
+                                    .is_downwards = trace_goes_backwards(special, entries)};
     for (unsigned a = 0; a < special->accesses; a++) {
         const struct decode_access *access = &special->access[a];
         uint32_t lowest =

@@ -163,6 +163,56 @@ static void test_some(void)
     free(entries);
 }
 
-static const struct test_case cases[] = {
-    {"code", test_code}, {"in parts", test_some}, {NULL, NULL}};
+/* Takes the first records, and no more. */
+static int take_first(void *context, struct record *records, size_t count)
+{
+    struct record *first = context;
+    memcpy(first, records, (count < 2 ? count : 2) * sizeof *first);
+    return BT_CLOSED;
+}
+
+/* The direction of a repeated string instruction, of any length up to the whole address space. */
+static void test_repeated_direction(void)
+{
+    static const struct {
+        uint32_t pointer, bytes;
+        bool down;
+    } runs[] = {{0x10000000, 8, false},          {0x10000000, 8, true},
+                {0x10000000, 0x7ffffff8, false}, {0x8ffffff0, 0x7ffffff8, true},
+                {0x10000000, 0x80000000, false}, {0x8ffffff0, 0x80000000, true},
+                {0x80000000, 0x80000000, false}, {0xfffffff8, 0x80000000, true},
+                {0x10000000, 0x80001008, false}, {0x8fffff00, 0x80001008, true},
+                {0x00010000, 0xf0000000, false}, {0xfffff000, 0xf0000000, true}};
+    for (size_t i = 0; i < 2 * sizeof runs / sizeof *runs; i++) {
+        const size_t n = i / 2;
+        struct special special = {.write = true,
+                                  .accesses = 1,
+                                  .access = {{.form = DECODE_REPEATED, .write = true, .size = 8}}};
+        const uint32_t times = runs[n].bytes / 8;
+        const uint32_t entries[] = {times + 5, runs[n].pointer, 5,
+                                    runs[n].down ? runs[n].pointer - runs[n].bytes
+                                                 : runs[n].pointer + runs[n].bytes};
+        struct record first[2] = {{.address = 0}, {.address = 0}};
+        struct trace_expander expander = {.repetitions = i % 2 == 1,
+                                          .capacity = TRACE_EXPAND_RECORDS_MIN,
+                                          .put = take_first,
+                                          .context = first};
+        expander.records = calloc(expander.capacity, sizeof *expander.records);
+        expander.count = i % 2; /* the fetch of the instruction */
+        CU_ASSERT_EQUAL(trace_goes_backwards(&special, entries), runs[n].down);
+        const int result = trace_special(&expander, &special, entries);
+        CU_ASSERT_EQUAL(result, times == 1 ? 0 : BT_CLOSED);
+        if (result == 0)
+            (void)trace_expander_flush(&expander);
+        CU_ASSERT_EQUAL(first[i % 2].address, runs[n].pointer);
+        if (i % 2 == 0 && times > 1)
+            CU_ASSERT_EQUAL(first[1].address, runs[n].pointer + (runs[n].down ? -8u : 8u));
+        free(expander.records);
+    }
+}
+
+static const struct test_case cases[] = {{"code", test_code},
+                                         {"in parts", test_some},
+                                         {"the direction of repetitions", test_repeated_direction},
+                                         {NULL, NULL}};
 TEST_SUITE(exec_expand, cases)

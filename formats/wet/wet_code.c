@@ -25,6 +25,9 @@ void wet_code_clear(struct wet_code *code)
         free((char *)(uintptr_t)code->functions[i].name);
     for (size_t i = 0; i < code->file_count; i++)
         free(code->files[i]);
+    for (size_t i = 0; i < code->module_count; i++)
+        free(code->modules[i].path);
+    free(code->modules);
     free(code->instructions);
     free(code->functions);
     free(code->files);
@@ -127,6 +130,26 @@ int64_t wet_code_add_range(struct wet_code *code, uint64_t address, uint32_t fun
         .address = address, .function = function, .bytes = code->range_byte_count, .size = size};
     code->range_byte_count += size;
     return (int64_t)code->range_count++;
+}
+
+int64_t wet_code_add_module(struct wet_code *code, const struct wet_module *module)
+{
+    struct wet_module *larger =
+        room(code->modules, &code->module_capacity, code->module_count, sizeof *larger);
+    if (!larger)
+        return BT_MEMORY;
+    code->modules = larger;
+    larger[code->module_count] = *module;
+    larger[code->module_count].path = strndup(module->path, WET_NAME_BYTES - 1);
+    return larger[code->module_count].path ? (int64_t)code->module_count++ : BT_MEMORY;
+}
+
+const struct wet_module *wet_code_module(const struct wet_code *code, uint64_t address)
+{
+    for (size_t i = code->module_count; i-- > 0;)
+        if (address >= code->modules[i].start && address < code->modules[i].end)
+            return &code->modules[i];
+    return NULL;
 }
 
 int wet_code_take_executions(struct wet_code *code, struct wet_execution **executions,
@@ -235,6 +258,18 @@ static void put_executions(struct wet_code *code, struct wet_bytes *to)
     }
 }
 
+/* The last list: files of earlier versions do not have it. */
+static void put_modules(const struct wet_code *code, struct wet_bytes *to)
+{
+    wet_bytes_put(to, code->module_count - code->written.modules);
+    for (size_t i = code->written.modules; i < code->module_count; i++) {
+        put_text(to, code->modules[i].path);
+        wet_bytes_put(to, code->modules[i].load_address);
+        wet_bytes_put(to, code->modules[i].start);
+        wet_bytes_put(to, code->modules[i].end - code->modules[i].start);
+    }
+}
+
 int wet_code_put(struct wet_code *code, struct wet_bytes *to)
 {
     if (code->written.instructions == 0) /* those numbered 0 are in no member */
@@ -245,12 +280,15 @@ int wet_code_put(struct wet_code *code, struct wet_bytes *to)
     put_blocks(code, to);
     put_edges(code, to);
     put_executions(code, to);
+    if (code->module_count > code->written.modules)
+        put_modules(code, to);
     code->written.instructions = code->instruction_count;
     code->written.functions = code->function_count;
     code->written.files = code->file_count;
     code->written.blocks = code->block_count;
     code->written.edges = code->edge_count;
     code->written.ranges = code->range_count;
+    code->written.modules = code->module_count;
     return to->out_of_memory ? BT_MEMORY : 0;
 }
 
@@ -409,6 +447,25 @@ static int get_executions(struct wet_code *code, struct wet_cursor *from)
     return 0;
 }
 
+static int get_modules(struct wet_code *code, struct wet_cursor *from)
+{
+    char path[WET_NAME_BYTES];
+    for (uint64_t left = get_count(from, 4); left > 0; left--) {
+        if (get_text(from, path) < 0)
+            return BT_DATA;
+        struct wet_module one = {.path = path};
+        one.load_address = wet_cursor_get(from);
+        one.start = wet_cursor_get(from);
+        const uint64_t size = wet_cursor_get(from);
+        if (from->failed || size > UINT64_MAX - one.start)
+            return BT_DATA;
+        one.end = one.start + size;
+        if (wet_code_add_module(code, &one) < 0)
+            return BT_MEMORY;
+    }
+    return 0;
+}
+
 int wet_code_get(struct wet_code *code, const struct wet_bytes *content, struct bt_error *error)
 {
     struct wet_cursor from = wet_cursor_of(content);
@@ -421,6 +478,8 @@ int wet_code_get(struct wet_code *code, const struct wet_bytes *content, struct 
         result = get_edges(code, &from);
     if (result == 0)
         result = get_executions(code, &from);
+    if (result == 0 && !from.failed && from.at != from.end)
+        result = get_modules(code, &from);
     if (result == BT_MEMORY)
         return bt_fail(error, BT_MEMORY, "no memory for the program's code");
     if (result < 0 || from.failed || from.at != from.end)

@@ -57,6 +57,13 @@ struct wet_range {
     uint32_t size;
 };
 
+/* A file whose code was in memory. */
+struct wet_module {
+    char *path;
+    uint64_t load_address; /* of its first loaded page */
+    uint64_t start, end;   /* range that contains its code */
+};
+
 /* Zeroed before wet_code_init(). */
 struct wet_code {
     struct wet_instruction *instructions; /* by id; the first, 0, is none */
@@ -75,12 +82,14 @@ struct wet_code {
     size_t range_count;
     uint8_t *range_bytes;
     size_t range_byte_count;
+    struct wet_module *modules; /* in the order of their mapping: the program is the first */
+    size_t module_count;        /* 0: of older files, unknown */
 
     /* private */
     size_t instruction_capacity, function_capacity, file_capacity, block_capacity, id_capacity,
-        edge_capacity, range_capacity, range_byte_capacity;
+        edge_capacity, range_capacity, range_byte_capacity, module_capacity;
     struct {
-        size_t instructions, functions, files, blocks, edges, ranges;
+        size_t instructions, functions, files, blocks, edges, ranges, modules;
     } written; /* numbers of those that are in members */
 };
 
@@ -96,6 +105,10 @@ int64_t wet_code_add_block(struct wet_code *code, const uint32_t *ids, uint32_t 
 int64_t wet_code_add_edge(struct wet_code *code, uint32_t from, uint32_t to);
 int64_t wet_code_add_range(struct wet_code *code, uint64_t address, uint32_t function,
                            const uint8_t *bytes, uint32_t size);
+int64_t wet_code_add_module(struct wet_code *code, const struct wet_module *module);
+
+/* The latest module with an address. NULL: none. */
+const struct wet_module *wet_code_module(const struct wet_code *code, uint64_t address);
 
 /* The ids of a block. */
 static inline const uint32_t *wet_code_ids(const struct wet_code *code, uint32_t block)

@@ -7,7 +7,8 @@ programs=$TOP/tests/e2e/programs
 # searched NAME SLICES: random slices of NAME.wet
 searched() {
     bustap wet print "$1.wet" >"$1.txt"
-    python3 "$TOP/tests/support/slice_search.py" "$1.txt" 1 "$2" bustap "$1.wet"
+    "$BUILD/tests/e2e/name_ports" "$1.wet" >"$1.ports"
+    python3 "$TOP/tests/support/slice_search.py" "$1.txt" "$1.ports" 1 "$2" bustap "$1.wet"
 }
 
 # --- the example of the specification ---

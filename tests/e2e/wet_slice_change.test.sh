@@ -14,7 +14,7 @@ list_addresses() {
 # change_around ADDRESS: changes what is not in its slice.
 change_around() {
     local status=0
-    bustap slice --json --instructions program.wet "$1" | jq -r '.instructions[].address' >slice
+    bustap slice --all --json --instructions program.wet "$1" | jq -r '.instructions[].address' >slice
     "$BUILD/tests/e2e/change_registers" ./program "$1" <slice >changed || status=$?
     [ "$status" != 124 ] || { echo "programs cannot be single-stepped here"; exit 77; }
     [ "$status" -eq 0 ] || { echo "seed $seed:"; cat changed; exit 1; }

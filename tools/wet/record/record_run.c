@@ -16,9 +16,27 @@ static int read_memory(void *context, void *bytes, uint64_t address, size_t size
     return process_read(((struct record_run *)context)->process, bytes, address, size);
 }
 
+/* Adds the modules that are new. */
+static int add_modules(const struct record_run *run, struct wet_code *code)
+{
+    const size_t count = run->modules ? modules_count(run->modules) : 0;
+    int64_t result = 0;
+    for (size_t i = code->module_count; i < count && result >= 0; i++) {
+        const struct module *module = modules_get(run->modules, i);
+        const struct wet_module one = {.path = (char *)(uintptr_t)module->path,
+                                       .load_address = module->load_address,
+                                       .start = module->start,
+                                       .end = module->end};
+        result = wet_code_add_module(code, &one);
+    }
+    return result < 0 ? (int)result : 0;
+}
+
 static int describe(void *context, struct wet_code *code)
 {
-    return record_places_describe(&((struct record_run *)context)->places, code);
+    struct record_run *run = context;
+    const int result = add_modules(run, code);
+    return result < 0 ? result : record_places_describe(&run->places, code);
 }
 
 static int take(void *context, struct trace_expander *expander, const uint32_t *entries,
@@ -59,6 +77,7 @@ static void look(void *context, const struct modules *modules)
 {
     struct record_run *run = context;
     uint64_t from, until;
+    run->modules = modules;
     functions_set_modules(run->functions, modules);
     region_places_look(&run->region, modules);
     region_places_addresses(&run->region, &from, &until);

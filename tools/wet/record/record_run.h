@@ -27,6 +27,7 @@ struct record_run {
     bool is_child; /* of fork: not recorded */
 
     /* private */
+    const struct modules *modules; /* NULL: nothing is loaded yet */
     struct functions *functions;
     struct record_places places;
     struct region_places region;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct command_settings {
-    bool forward, data, instructions, values, json, dot;
+    bool all, forward, data, instructions, values, json, dot;
     uint64_t depth;
     const char *why;
 };
@@ -18,6 +18,9 @@ struct command_settings {
 #define OPTION(member) offsetof(struct command_settings, member)
 
 static const struct option_row slice_options[] = {
+    {OPTION_FLAG, 0, "all", NULL,
+     "all dependences, also through stack and frame pointers, return addresses, saved registers",
+     OPTION(all), NULL},
     {OPTION_FLAG, 0, "forward", NULL, "what depends on WHERE, not what WHERE depends on",
      OPTION(forward), NULL},
     {OPTION_FLAG, 0, "data", NULL, "leave out control dependences", OPTION(data), NULL},
@@ -40,7 +43,8 @@ struct slicing {
     const char *path, *where_text;
     struct wet_trace trace;
     struct slice_where where, why;
-    uint64_t *counts; /* by id */
+    uint64_t *counts;         /* by id */
+    struct slice_form *forms; /* by id; NULL: all dependences */
     struct slice_criterion criterion;
     struct slice_result result;
     struct slice_rows rows;
@@ -61,6 +65,7 @@ static struct slice_settings settings_of(struct slicing *slicing)
 {
     const struct command_settings *settings = slicing->settings;
     return (struct slice_settings){
+        .forms = slicing->forms,
         .data = settings->data,
         .depth = settings->depth >= SLICE_DEPTH_ALL ? SLICE_DEPTH_ALL : (uint32_t)settings->depth,
         .keeps_members = settings->dot,
@@ -101,13 +106,14 @@ static int print_slice(struct slicing *slicing, struct bt_error *error)
                                         .edges = &slicing->edges};
     int result = 0;
     if (slice_rows_make(&slicing->rows, &slicing->trace.file.code, slicing->result.counts,
-                        settings->instructions) < 0)
+                        (settings->instructions ? SLICE_BY_INSTRUCTION : 0u) |
+                            (settings->all || settings->json ? 0u : SLICE_BY_LIBRARY)) < 0)
         return bt_fail(error, BT_MEMORY, "no memory for the rows");
     if (settings->values)
         result = read_values(slicing, error);
     if (result == 0 && settings->dot)
         result = slice_edges_read(&slicing->edges, &slicing->trace, &slicing->rows,
-                                  &slicing->result.members, settings->data, error);
+                                  &slicing->result.members, slicing->forms, settings->data, error);
     progress_clear(&slicing->progress);
     if (result < 0)
         return result;
@@ -187,6 +193,7 @@ static int print_chain(struct slicing *slicing, bool swapped, struct bt_error *e
                                       .to = swapped ? slicing->where_text : settings->why,
                                       .links = slicing->chain,
                                       .count = slicing->chain_count,
+                                      .folds = !settings->all,
                                       .values = settings->values ? &slicing->values : NULL};
     const int result =
         settings->values ? slice_values_read(&slicing->values, &slicing->trace, error) : 0;
@@ -230,7 +237,9 @@ static int run(struct slicing *slicing, struct bt_error *error)
     if (result < 0)
         return result;
     slicing->counts = slice_where_counts(&slicing->trace);
-    if (!slicing->counts)
+    if (!slicing->settings->all)
+        slicing->forms = slice_forms_make(&slicing->trace);
+    if (!slicing->counts || (!slicing->settings->all && !slicing->forms))
         return bt_fail(error, BT_MEMORY, "no memory for the program's code");
     if (slicing->settings->values && !slicing->trace.file.header.has_values)
         return bt_fail(error, BT_USAGE, "the trace has no values: record it without --no-values");
@@ -276,6 +285,7 @@ static void clear(struct slicing *slicing)
     slice_edges_clear(&slicing->edges);
     free(slicing->chain);
     free(slicing->counts);
+    free(slicing->forms);
     wet_trace_close(&slicing->trace);
 }
 

@@ -125,42 +125,37 @@ static int count_edge(struct slice_edges *edges, uint32_t from, uint32_t to, enu
 }
 
 struct edge_reading {
-    const struct wet_trace *trace;
     const struct slice_rows *rows;
     const struct slice_set *members;
     struct slice_edges *edges;
+    struct slice_plain plain;
+    uint32_t from; /* row of the current step */
 };
 
-static int take_writers(struct edge_reading *reading, uint32_t from, enum slice_kind kind,
-                        const struct wet_writers *writers)
+static bool is_row(void *context, struct wet_instance instance)
 {
-    const uint32_t to = reading->rows->row_of[writers->id];
-    int result = 0;
-    for (uint64_t i = 0; to != SLICE_ROW_NONE && i < writers->count && result == 0; i++)
-        if (slice_set_has(reading->members, writers->id, writers->first + i))
-            result = count_edge(reading->edges, from, to, kind);
-    return result;
+    const struct edge_reading *reading = context;
+    return reading->rows->row_of[instance.id] != SLICE_ROW_NONE &&
+           slice_set_has(reading->members, instance.id, instance.instance);
+}
+
+static int take_writer(void *context, enum slice_kind kind, struct wet_instance writer)
+{
+    const struct edge_reading *reading = context;
+    return count_edge(reading->edges, reading->from, reading->rows->row_of[writer.id], kind);
 }
 
 static int take_edges(void *context, const struct wet_step *step)
 {
     struct edge_reading *reading = context;
-    const uint32_t from = reading->rows->row_of[step->id];
-    const struct wet_flow *flow = &reading->trace->flows.flows[step->id];
-    const struct data_flow_part *ports = wet_flows_ports(&reading->trace->flows, flow);
+    const struct wet_instance instance = {.id = step->id, .instance = step->instance};
+    const bool is_member = is_row(reading, instance);
     int result = 0;
-    if (from == SLICE_ROW_NONE || !slice_set_has(reading->members, step->id, step->instance))
-        return 0;
-    if (step->control.id) {
-        const struct wet_writers branch = {
-            .id = step->control.id, .first = step->control.instance, .count = 1};
-        result = take_writers(reading, from, SLICE_CONTROL, &branch);
-    }
-    for (uint32_t port = 0, i = 0; port < flow->port_count && result == 0; port++)
-        for (; i < step->ends[port] && result == 0; i++)
-            result = take_writers(
-                reading, from, ports[port].kind == DATA_FLOW_MEMORY ? SLICE_MEMORY : SLICE_REGISTER,
-                &step->writers[i]);
+    reading->from = reading->rows->row_of[step->id];
+    if (is_member && step->control.id && is_row(reading, step->control))
+        result = take_writer(reading, SLICE_CONTROL, step->control);
+    if (result == 0)
+        result = slice_plain_step(&reading->plain, step, is_member ? take_writer : NULL);
     return result;
 }
 
@@ -175,19 +170,22 @@ static int compare_edges(const void *a, const void *b)
 }
 
 int slice_edges_read(struct slice_edges *edges, struct wet_trace *trace,
-                     const struct slice_rows *rows, const struct slice_set *members, bool data,
-                     struct bt_error *error)
+                     const struct slice_rows *rows, const struct slice_set *members,
+                     const struct slice_form *forms, bool data, struct bt_error *error)
 {
     static const struct wet_replay_operations operations = {.step = take_edges};
     const unsigned wanted =
         WET_WANTS_MEMORY | WET_WANTS_REGISTERS | (data ? 0u : (unsigned)WET_WANTS_CONTROL);
-    struct edge_reading reading = {
-        .trace = trace, .rows = rows, .members = members, .edges = edges};
+    struct edge_reading reading = {.rows = rows, .members = members, .edges = edges};
+    slice_plain_init(&reading.plain, trace, forms);
+    reading.plain.wants = is_row;
+    reading.plain.context = &reading;
     struct wet_replay *replay = wet_replay_new(trace, wanted, &operations, &reading, error);
     const int result = replay ? wet_replay_all(replay, error) : error->code;
     wet_replay_free(replay);
     if (edges->count > 0)
         qsort(edges->edges, edges->count, sizeof *edges->edges, compare_edges);
     hash_index_clear(&edges->index);
+    slice_plain_clear(&reading.plain);
     return result;
 }

@@ -51,10 +51,10 @@ struct slice_edges {
 
 void slice_edges_clear(struct slice_edges *edges);
 
-/* Counts the dependences between the members of a slice. data: without control. 0, BT_MEMORY or
- * BT_DATA. */
+/* Counts the dependences between the members of a slice. forms: NULL, or plain ones; data: without
+ * control. 0, BT_MEMORY or BT_DATA. */
 int slice_edges_read(struct slice_edges *edges, struct wet_trace *trace,
-                     const struct slice_rows *rows, const struct slice_set *members, bool data,
-                     struct bt_error *error);
+                     const struct slice_rows *rows, const struct slice_set *members,
+                     const struct slice_form *forms, bool data, struct bt_error *error);
 
 #endif

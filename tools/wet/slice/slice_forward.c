@@ -9,45 +9,42 @@ struct forward {
     struct slice_set criterion;
     bool has_links;
     struct slice_map links; /* distances of the members */
+    struct slice_plain plain;
+    uint32_t distance; /* of the current step, as known so far */
 };
 
-/* Notes that the current step depends on a writer. *distance: the step's, as known so far. */
-static void consider(const struct forward *forward, struct wet_instance writer, uint32_t *distance)
+static bool is_member(void *context, struct wet_instance instance)
 {
-    if (!forward->result->counts[writer.id] ||
-        !slice_set_has(&forward->result->members, writer.id, writer.instance))
-        return;
-    const uint32_t found =
-        forward->has_links ? slice_map_find(&forward->links, writer)->distance : 0;
-    if (*distance > found + 1)
-        *distance = found + 1;
+    const struct forward *forward = context;
+    return forward->result->counts[instance.id] > 0 &&
+           slice_set_has(&forward->result->members, instance.id, instance.instance);
 }
 
-static void consider_ports(const struct forward *forward, const struct wet_step *step,
-                           uint32_t *distance)
+/* Notes that the current step depends on a member. */
+static int consider(void *context, enum slice_kind kind, struct wet_instance writer)
 {
-    const unsigned ports = forward->trace->flows.flows[step->id].port_count;
-    const uint32_t end = ports > 0 ? step->ends[ports - 1] : 0;
-    for (uint32_t i = 0; i < end; i++) {
-        struct wet_instance writer = {.id = step->writers[i].id};
-        for (uint64_t k = 0; k < step->writers[i].count; k++) {
-            writer.instance = step->writers[i].first + k;
-            consider(forward, writer, distance);
-        }
-    }
+    struct forward *forward = context;
+    const uint32_t found =
+        forward->has_links ? slice_map_find(&forward->links, writer)->distance : 0;
+    (void)kind;
+    if (forward->distance > found + 1)
+        forward->distance = found + 1;
+    return 0;
 }
 
 static int take_step(void *context, const struct wet_step *step)
 {
     struct forward *forward = context;
     struct slice_result *result = forward->result;
-    uint32_t distance =
-        slice_set_has(&forward->criterion, step->id, step->instance) ? 0 : UINT32_MAX;
-    if (distance > 0 && result->instances > 0) {
-        if (!forward->settings->data && step->control.id)
-            consider(forward, step->control, &distance);
-        consider_ports(forward, step, &distance);
-    }
+    const bool is_criterion = slice_set_has(&forward->criterion, step->id, step->instance);
+    forward->distance = is_criterion ? 0 : UINT32_MAX;
+    if (!is_criterion && result->instances > 0 && !forward->settings->data && step->control.id &&
+        is_member(forward, step->control))
+        consider(forward, SLICE_CONTROL, step->control);
+    if ((is_criterion || result->instances > 0) &&
+        slice_plain_step(&forward->plain, step, consider) < 0)
+        return BT_MEMORY;
+    const uint32_t distance = forward->distance;
     if (distance == UINT32_MAX || distance > forward->settings->depth)
         return 0;
     const struct slice_link link = {.instance = {.id = step->id, .instance = step->instance},
@@ -87,6 +84,9 @@ int slice_forward(struct wet_trace *trace, const struct slice_criterion *criteri
     struct wet_replay *replay = NULL;
     int code = slice_result_init(result, trace);
     slice_set_init(&forward.criterion);
+    slice_plain_init(&forward.plain, trace, settings->forms);
+    forward.plain.wants = is_member;
+    forward.plain.context = &forward;
     for (size_t i = 0; i < criterion->count && code >= 0; i++)
         code = slice_set_add(&forward.criterion, criterion->instances[i].id,
                              criterion->instances[i].instance);
@@ -99,5 +99,6 @@ int slice_forward(struct wet_trace *trace, const struct slice_criterion *criteri
     wet_replay_free(replay);
     slice_set_clear(&forward.criterion);
     slice_map_clear(&forward.links);
+    slice_plain_clear(&forward.plain);
     return code;
 }

@@ -54,6 +54,12 @@ static const char *instruction_text(const struct wet_trace *trace, uint32_t id,
 static const char *row_text(const struct slice_report *report, const struct slice_row *row,
                             char text[PLACE_BYTES])
 {
+    const struct wet_code *code = &report->trace->file.code;
+    if (row->is_library) {
+        snprintf(text, PLACE_BYTES, "%.256s",
+                 slice_module_name(code, slice_module_of(code, row->id)));
+        return printable_make(text);
+    }
     return report->by_instruction ? instruction_text(report->trace, row->id, text)
                                   : line_text(report->trace, row->id, text);
 }
@@ -109,7 +115,7 @@ static const char *source_of(const struct slice_report *report, const struct sli
                              struct source_file *source, uint32_t *read)
 {
     const struct wet_instruction *instruction = instruction_of(report->trace, row->id);
-    if (report->by_instruction || instruction->file == 0)
+    if (report->by_instruction || row->is_library || instruction->file == 0)
         return NULL;
     if (instruction->file != *read) {
         source_file_clear(source);
@@ -151,6 +157,8 @@ int slice_print_text(const struct slice_report *report, FILE *out)
 static void put_place(struct json_put *json, const struct wet_trace *trace, uint32_t id,
                       bool is_instruction)
 {
+    const struct wet_code *code = &trace->file.code;
+    const uint32_t module = slice_module_of(code, id);
     const struct wet_instruction *instruction = instruction_of(trace, id);
     if (is_instruction) {
         json_count(json, "id", id);
@@ -164,6 +172,8 @@ static void put_place(struct json_put *json, const struct wet_trace *trace, uint
         json_count(json, "line", instruction->line);
     else
         json_null(json, "line");
+    json_text_or_null(json, "module",
+                      module == SLICE_MODULE_NONE ? "" : code->modules[module].path);
 }
 
 static void put_value(struct json_put *json, const struct slice_value *value)
@@ -254,20 +264,57 @@ static const struct slice_value *value_of(const struct slice_chain *chain, size_
     return chain->values ? slice_values_find(chain->values, chain->links[link].instance) : NULL;
 }
 
-int slice_print_chain(const struct slice_chain *chain, FILE *out)
+/* How many links, from one on towards the end of the chain, are steps in the same library. 0: it is
+ * none in a library. */
+static size_t count_folded(const struct slice_chain *chain, size_t link)
+{
+    const struct wet_code *code = &chain->trace->file.code;
+    const uint32_t id = chain->links[link].instance.id;
+    size_t count = 0;
+    if (!chain->folds || slice_module_is_own(code, id))
+        return 0;
+    while (count <= link && slice_module_of(code, chain->links[link - count].instance.id) ==
+                                slice_module_of(code, id))
+        count++;
+    return count;
+}
+
+static void put_folded(const struct slice_chain *chain, size_t link, size_t count, FILE *out)
+{
+    const struct wet_code *code = &chain->trace->file.code;
+    char name[SLICE_REGISTER_BYTES];
+    fprintf(out, "%-8s  %zu steps in ", slice_link_name(chain->trace, &chain->links[link], name),
+            count);
+    printable_put(slice_module_name(code, slice_module_of(code, chain->links[link].instance.id)),
+                  out);
+    putc('\n', out);
+}
+
+static void put_link(const struct slice_chain *chain, size_t number, FILE *out)
 {
     char place[PLACE_BYTES], digits[SLICE_DIGITS_BYTES], name[SLICE_REGISTER_BYTES];
+    const struct slice_link *link = &chain->links[number];
+    const char *value = slice_value_text(value_of(chain, number), digits);
+    fprintf(out, "%-8s  #%" PRIu64 " of %s%s%s\n", slice_link_name(chain->trace, link, name),
+            link->instance.instance, instruction_text(chain->trace, link->instance.id, place),
+            *value ? " = " : "", value);
+}
+
+int slice_print_chain(const struct slice_chain *chain, FILE *out)
+{
     printable_put(chain->from, out);
     fputs(" depends on ", out);
     printable_put(chain->to, out);
     const uint32_t steps = chain->count > 0 ? chain->links[0].distance : 0;
     fprintf(out, " by %" PRIu32 " dependence%s\n", steps, steps == 1 ? "" : "s");
     for (size_t i = chain->count; i-- > 0;) {
-        const struct slice_link *link = &chain->links[i];
-        fprintf(out, "%-8s  #%" PRIu64 " of %s", slice_link_name(link, name),
-                link->instance.instance, instruction_text(chain->trace, link->instance.id, place));
-        const char *value = slice_value_text(value_of(chain, i), digits);
-        fprintf(out, "%s%s\n", *value ? " = " : "", value);
+        const size_t folded = count_folded(chain, i);
+        if (folded < 2) {
+            put_link(chain, i, out);
+        } else {
+            put_folded(chain, i, folded, out);
+            i -= folded - 1;
+        }
     }
     return 0;
 }
@@ -285,7 +332,7 @@ int slice_print_chain_json(const struct slice_chain *chain, FILE *out)
     for (size_t i = chain->count; i-- > 0;) {
         const struct slice_link *link = &chain->links[i];
         json_put_object(json);
-        json_text_or_null(json, "dependence", slice_link_name(link, name));
+        json_text_or_null(json, "dependence", slice_link_name(chain->trace, link, name));
         put_place(json, chain->trace, link->instance.id, true);
         json_count(json, "instance", link->instance.instance);
         if (chain->values)

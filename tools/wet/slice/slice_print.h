@@ -29,6 +29,7 @@ struct slice_chain {
     const struct slice_link *links; /* from `to` on */
     size_t count;
     const struct slice_values *values; /* NULL: not wanted */
+    bool folds; /* in the text, steps in a row that are in one library are one line */
 };
 
 int slice_print_chain(const struct slice_chain *chain, FILE *out);

@@ -38,27 +38,49 @@ static int compare_places(const struct wet_code *code, const struct wet_instruct
     return compare_numbers(code->functions[a->function].start, code->functions[b->function].start);
 }
 
+/* The library of an instruction, counted from 1; 0: the program's own code. */
+static uint32_t library_of(const struct wet_code *code, uint32_t id)
+{
+    return slice_module_is_own(code, id) ? 0 : slice_module_of(code, id) + 1;
+}
+
 static int compare_ids(const void *a, const void *b, void *context)
 {
     const struct wet_code *code = context;
     const uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-    int order = compare_places(code, &code->instructions[left], &code->instructions[right]);
+    int order = compare_numbers(library_of(code, left), library_of(code, right));
+    if (order == 0)
+        order = compare_places(code, &code->instructions[left], &code->instructions[right]);
     if (order == 0)
         order =
             compare_numbers(code->instructions[left].address, code->instructions[right].address);
     return order ? order : compare_numbers(left, right);
 }
 
+/* Whether an instruction belongs to the row of another one. */
+static bool is_same_row(const struct wet_code *code, uint32_t row, uint32_t id, unsigned grouping)
+{
+    const uint32_t library = library_of(code, id);
+    if (library != library_of(code, row))
+        return false;
+    if (library > 0 && grouping & SLICE_BY_LIBRARY)
+        return true;
+    return !(grouping & SLICE_BY_INSTRUCTION) &&
+           compare_places(code, &code->instructions[row], &code->instructions[id]) == 0;
+}
+
 static void group(struct slice_rows *rows, const struct wet_code *code, const uint64_t *counts,
-                  bool by_instruction)
+                  unsigned grouping)
 {
     for (uint32_t i = 0; i < rows->id_count; i++) {
         const uint32_t id = rows->ids[i];
         struct slice_row *row = rows->count > 0 ? &rows->rows[rows->count - 1] : NULL;
-        if (!row || by_instruction ||
-            compare_places(code, &code->instructions[row->id], &code->instructions[id]) != 0) {
+        if (!row || !is_same_row(code, row->id, id, grouping)) {
             row = &rows->rows[rows->count++];
-            *row = (struct slice_row){.id = id, .first = i};
+            *row = (struct slice_row){.id = id,
+                                      .first = i,
+                                      .is_library =
+                                          grouping & SLICE_BY_LIBRARY && library_of(code, id) > 0};
         }
         row->count += counts[id];
         row->number++;
@@ -67,7 +89,7 @@ static void group(struct slice_rows *rows, const struct wet_code *code, const ui
 }
 
 int slice_rows_make(struct slice_rows *rows, const struct wet_code *code, const uint64_t *counts,
-                    bool by_instruction)
+                    unsigned grouping)
 {
     size_t count = 0;
     for (uint32_t id = 1; id < code->instruction_count; id++)
@@ -88,7 +110,7 @@ int slice_rows_make(struct slice_rows *rows, const struct wet_code *code, const 
         void *context;
     } argument = {.code = code};
     qsort_r(rows->ids, count, sizeof *rows->ids, compare_ids, argument.context);
-    group(rows, code, counts, by_instruction);
+    group(rows, code, counts, grouping);
     return 0;
 }
 

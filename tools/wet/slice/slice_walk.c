@@ -70,6 +70,13 @@ struct walk {
     uint64_t needed; /* number of instances */
     struct slice_map links;
 
+    /* registers that saves carry, if dependences are plain */
+    const struct slice_form *forms;        /* by id; NULL: all dependences */
+    uint32_t *carries;                     /* by id: number of registers that its instances carry */
+    uint64_t carried;                      /* their number */
+    struct slice_set saves[WET_REGISTERS]; /* instances that carry, or have carried, it */
+    struct slice_map save_links[WET_REGISTERS]; /* the same, with who needs it, if wanted */
+
     /* place in the chunk */
     uint32_t thread;
     size_t event, control, top;
@@ -117,7 +124,7 @@ static struct walk_thread *thread_of(struct walk *walk, uint32_t number)
 /* Whether nothing more can join the slice. */
 static bool is_done(const struct walk *walk)
 {
-    bool done = walk->needed == 0;
+    bool done = walk->needed == 0 && walk->carried == 0;
     for (size_t i = 0; i < walk->thread_count && done; i++) {
         const struct walk_thread *thread = walk->threads[i];
         if (!thread)
@@ -146,7 +153,7 @@ static void watch_anew(struct walk *walk)
     memset(walk->watched, 0, walk->trace->file.code.block_count * sizeof *walk->watched);
     for (uint32_t id = 1; id < walk->trace->file.code.instruction_count; id++) {
         walk->cursors[id].is_watched = false;
-        if (walk->cursors[id].needed > 0)
+        if (walk->cursors[id].needed > 0 || (walk->forms && walk->carries[id] > 0))
             watch(walk, id);
     }
 }
@@ -258,6 +265,24 @@ static int keep(struct walk *walk, const struct execution *one, struct slice_lin
     return code < 0 ? code : 0;
 }
 
+/* The range number i of the writers in a segment. */
+static struct wet_writers writers_of(const struct walk *walk, const struct slice_segment *segment,
+                                     uint32_t i, uint64_t instance)
+{
+    const uint64_t *counts = walk->at->pass.counts;
+    if (!segment->id)
+        return slice_segment_range(walk->at->labels, segment, i, instance, counts);
+    return (struct wet_writers){
+        .id = segment->id, .first = slice_segment_writer(segment, instance, counts), .count = 1};
+}
+
+/* 0 or BT_DATA: there are no such instances. */
+static int check_writers(const struct walk *walk, const struct wet_writers *writers)
+{
+    const uint64_t most = walk->at->pass.counts[writers->id];
+    return writers->count > most || writers->first > most - writers->count ? BT_DATA : 0;
+}
+
 /* Needs the writers of a memory port. */
 static inline int need_label(struct walk *walk, const struct execution *one, uint32_t port,
                              struct slice_link *link)
@@ -267,22 +292,20 @@ static inline int need_label(struct walk *walk, const struct execution *one, uin
     int result = 0;
     if (!segment)
         return 0;
+    if (segment->id && walk->forms && slice_form_hides(walk->forms, one->id, segment->id))
+        return 0;
     if (segment->id && !link) {
         const uint64_t writer = slice_segment_writer(segment, one->instance, counts);
         return writer < counts[segment->id] ? need_instance(walk, segment->id, writer) : BT_DATA;
     }
     const uint32_t ranges = segment->id ? 1 : segment->count;
     for (uint32_t i = 0; i < ranges && result == 0; i++) {
-        const struct wet_writers writers =
-            segment->id ? (struct wet_writers){.id = segment->id,
-                                               .first = slice_segment_writer(segment, one->instance,
-                                                                             counts),
-                                               .count = 1}
-                        : slice_segment_range(walk->at->labels, segment, i, one->instance, counts);
-        const uint64_t most = counts[writers.id];
-        result = writers.count > most || writers.first > most - writers.count
-                     ? BT_DATA
-                     : need(walk, &writers, link);
+        const struct wet_writers writers = writers_of(walk, segment, i, one->instance);
+        if (walk->forms && slice_form_hides(walk->forms, one->id, writers.id))
+            continue;
+        result = check_writers(walk, &writers);
+        if (result == 0)
+            result = need(walk, &writers, link);
     }
     return result;
 }
@@ -307,6 +330,8 @@ static inline int need_ports(struct walk *walk, const struct execution *one,
     int result = 0;
     for (unsigned i = 0; i < operation->reads && result == 0; i++) {
         const unsigned reg = slice_part_register(&parts[i], one->top);
+        if (walk->forms && reg == DECODE_RSP)
+            continue;
         if (link) {
             result = slice_live_need(one->live, reg, parts[i].bytes, link);
         } else {
@@ -348,6 +373,89 @@ static inline int join(struct walk *walk, const struct execution *one, struct sl
     return need_ports(walk, one, &further);
 }
 
+/* --- saved registers ---------------------------------------------------------------------------
+ */
+
+/* The save whose register a restore restores. 1: there is one; 0; or BT_DATA. */
+static int find_save(const struct walk *walk, const struct execution *one,
+                     struct wet_instance *save)
+{
+    const struct slice_form *form = &walk->forms[one->id];
+    struct wet_writers few[2];
+    const struct slice_segment *segment =
+        slice_labels_find(walk->at->labels, walk->trace->first_port[one->id], one->instance);
+    const uint32_t ranges = !segment ? 0 : segment->id ? 1 : segment->count;
+    uint32_t kept = 0;
+    int result = 0;
+    for (uint32_t i = 0; i < ranges && result == 0; i++) {
+        const struct wet_writers writers = writers_of(walk, segment, i, one->instance);
+        result = check_writers(walk, &writers);
+        if (kept < 2 && (form->restores != SLICE_FORM_STATE ||
+                         walk->forms[writers.id].saves == SLICE_FORM_STATE))
+            few[kept++] = writers; /* two are too many */
+    }
+    return result < 0 ? result : slice_form_pair(walk->forms, one->id, few, kept, save);
+}
+
+/* A register that a restore defines is needed of its save instead. 1; 0: it has none; or a negative
+ * code. */
+static int carry(struct walk *walk, const struct execution *one, unsigned reg, uint64_t bytes)
+{
+    struct slice_link link = {.distance = UINT32_MAX};
+    struct wet_instance save;
+    int result = find_save(walk, one, &save);
+    if (result <= 0)
+        return result;
+    slice_live_define(one->live, reg, bytes, walk->has_links ? &link : NULL);
+    link.instance = save;
+    result = slice_set_add(&walk->saves[reg], save.id, save.instance);
+    if (result > 0) {
+        walk->carried++;
+        if (walk->carries[save.id]++ == 0 && !walk->cursors[save.id].is_watched)
+            watch(walk, save.id);
+    }
+    if (result >= 0 && walk->has_links)
+        result = slice_map_put(&walk->save_links[reg], &link);
+    return result < 0 ? result : 1;
+}
+
+/* What a save has saved is needed, if a restore has restored it. */
+static int need_saved(struct walk *walk, const struct execution *one)
+{
+    const struct slice_operation *operation = &walk->code.operations[one->id];
+    const struct slice_part *parts = walk->code.parts + operation->first + operation->definitions;
+    int result = 0;
+    for (unsigned i = 0; i < operation->reads && result == 0; i++) {
+        const unsigned reg = parts[i].is_x87 ? WET_X87 : parts[i].reg;
+        const struct wet_instance save = {.id = one->id, .instance = one->instance};
+        if (!slice_form_has(walk->forms[one->id].saves, reg) ||
+            !slice_set_has(&walk->saves[reg], one->id, one->instance))
+            continue;
+        walk->carries[one->id]--;
+        walk->carried--;
+        result =
+            slice_live_need(one->live, reg, parts[i].bytes,
+                            walk->has_links ? slice_map_find(&walk->save_links[reg], save) : NULL);
+    }
+    return result;
+}
+
+/* Whether the need of a register that an instruction defines ends there or moves to a save: 1; 0;
+ * or a negative code. */
+static inline int pass_by(struct walk *walk, const struct execution *one, unsigned reg,
+                          uint64_t bytes)
+{
+    const struct slice_form *form = &walk->forms[one->id];
+    if (form->is_frame && reg == DECODE_RBP) {
+        slice_live_define(one->live, reg, bytes, NULL);
+        return 1;
+    }
+    return slice_form_has(form->restores, reg) ? carry(walk, one, reg, bytes) : 0;
+}
+
+/* --- members -----------------------------------------------------------------------------------
+ */
+
 /* Ends the needs that the execution's definitions satisfy. 1: there were some; 0 or a negative
  * code. */
 static inline int define(struct walk *walk, const struct execution *one, struct slice_link *best)
@@ -358,6 +466,11 @@ static inline int define(struct walk *walk, const struct execution *one, struct 
     for (unsigned i = 0; i < operation->definitions; i++) {
         const unsigned reg = slice_part_register(&parts[i], one->top_after);
         if (!(one->live->bytes[reg] & parts[i].bytes))
+            continue;
+        const int passed = walk->forms ? pass_by(walk, one, reg, parts[i].bytes) : 0;
+        if (passed < 0)
+            return passed;
+        if (passed)
             continue;
         if (parts[i].is_conditional && outcome < 0) {
             outcome = slice_labels_outcome(walk->at->labels, one->id,
@@ -377,6 +490,10 @@ static inline int undo_instruction(struct walk *walk, struct execution *one)
 {
     struct slice_link best = {.distance = UINT32_MAX};
     int found = define(walk, one, &best);
+    if (found >= 0 && walk->forms && walk->carries[one->id] > 0) {
+        const int result = need_saved(walk, one);
+        found = result < 0 ? result : found;
+    }
     if (found < 0)
         return found;
     if (one->is_needed ||
@@ -432,7 +549,7 @@ static int undo_instructions(struct walk *walk, const struct slice_block *block,
         }
         one.is_needed = i >= done && *needed >> i & 1;
         if (!(one.live->registers & walk->code.operations[one.id].defines) && !one.is_needed &&
-            walk->cursors[one.id].needed == 0)
+            walk->cursors[one.id].needed == 0 && !(walk->forms && walk->carries[one.id] > 0))
             continue;
         one.instance = walk->at->pass.counts[one.id] - 1;
         one.top = tops[i];
@@ -788,6 +905,11 @@ static struct wet_instance fault_control(struct walk *walk, struct slice_thread 
     return wet_calls_decided(&thread->calls, graph, node, begins);
 }
 
+static bool is_hidden(const struct walk *walk, const struct data_flow_part *port)
+{
+    return walk->forms && port->kind == DATA_FLOW_GENERAL && port->number == DECODE_RSP;
+}
+
 /* The faulting instruction is not recorded: what it reads is needed at its thread's end. */
 static int need_fault(struct walk *walk)
 {
@@ -804,7 +926,7 @@ static int need_fault(struct walk *walk)
     decode(&decoded, closing->fault.bytes, closing->fault.size, closing->fault.address);
     data_flow_of(&flow, &decoded);
     for (unsigned i = 0; i < flow.port_count && result == 0; i++)
-        if (flow.ports[i].kind != DATA_FLOW_MEMORY)
+        if (flow.ports[i].kind != DATA_FLOW_MEMORY && !is_hidden(walk, &flow.ports[i]))
             result = slice_live_need(&thread->live, wet_register_of(&flow.ports[i], at_end->top),
                                      flow.ports[i].bytes, walk->has_links ? &link : NULL);
     if (result < 0 || walk->settings->data)
@@ -967,6 +1089,17 @@ static int allocate_stage(struct walk *walk, struct stage *stage)
                            !walk->settings->data);
 }
 
+/* What a block with saves and restores does also depends on what they are about. */
+static void note_irregular(struct walk *walk, uint32_t number)
+{
+    const struct wet_code *code = &walk->trace->file.code;
+    const uint32_t *ids = wet_code_ids(code, number);
+    for (uint32_t i = 0; i < code->blocks[number].count; i++)
+        if (walk->forms[ids[i]].saves != SLICE_FORM_NONE ||
+            walk->forms[ids[i]].restores != SLICE_FORM_NONE)
+            walk->code.blocks[number].is_regular = false;
+}
+
 static int allocate(struct walk *walk)
 {
     const struct wet_file *file = &walk->trace->file;
@@ -977,6 +1110,12 @@ static int allocate(struct walk *walk)
     if (!walk->states || !walk->cursors || !walk->watched ||
         slice_code_make(&walk->code, walk->trace) < 0)
         return BT_MEMORY;
+    walk->forms = walk->settings->forms;
+    walk->carries = calloc(ids + 1, sizeof *walk->carries);
+    if (!walk->carries)
+        return BT_MEMORY;
+    for (uint32_t i = 1; walk->forms && i < file->code.block_count; i++)
+        note_irregular(walk, i);
     if (!walk->has_links && !walk->settings->keeps_members) {
         walk->patterns = calloc((file->code.block_count + 1) * WAYS, sizeof *walk->patterns);
         walk->before = malloc((walk->code.touched_count + 1) * WAYS * sizeof *walk->before);
@@ -1006,6 +1145,11 @@ static void clear(struct walk *walk)
     clear_threads(walk);
     slice_set_clear(&walk->needs);
     slice_map_clear(&walk->links);
+    for (unsigned reg = 0; reg < WET_REGISTERS; reg++) {
+        slice_set_clear(&walk->saves[reg]);
+        slice_map_clear(&walk->save_links[reg]);
+    }
+    free(walk->carries);
     free(walk->cursors);
     free(walk->watched);
     free(walk->patterns);
@@ -1044,6 +1188,8 @@ int slice_backward(struct wet_trace *trace, const struct slice_criterion *criter
                                      settings->targets || settings->target_ids};
     int code;
     slice_set_init(&walk.needs);
+    for (unsigned reg = 0; reg < WET_REGISTERS; reg++)
+        slice_set_init(&walk.saves[reg]);
     if (slice_result_init(result, trace) < 0 || allocate(&walk) < 0) {
         code = bt_fail(error, BT_MEMORY, "no memory for the slice");
     } else if (trace->file.place_count == 0) {

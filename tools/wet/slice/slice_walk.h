@@ -7,8 +7,7 @@
 #define TOOLS_WET_SLICE_SLICE_WALK_H
 
 #include "tools/wet/replay/wet_replay.h"
-#include "tools/wet/slice/slice_map.h"
-#include "tools/wet/slice/slice_set.h"
+#include "tools/wet/slice/slice_plain.h"
 
 #define SLICE_DEPTH_ALL UINT32_MAX
 
@@ -24,6 +23,7 @@ void slice_criterion_clear(struct slice_criterion *criterion);
 int slice_criterion_add(struct slice_criterion *criterion, uint32_t id, uint64_t instance);
 
 struct slice_settings {
+    const struct slice_form *forms;  /* by id: plain dependences; NULL: all */
     bool data;                       /* no control dependences */
     uint32_t depth;                  /* at most so many dependences away, or SLICE_DEPTH_ALL */
     bool keeps_members;              /* slice_result.members */

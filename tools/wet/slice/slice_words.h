@@ -7,9 +7,11 @@
 #define SLICE_REGISTER_BYTES 8u
 #define SLICE_DIGITS_BYTES   (2 * SLICE_VALUE_BYTES + 3)
 
-/* What a dependence is about: "control", "memory", "flags", "rax", "zmm3", "x87-0" (the physical
- * register), "c0-c3", "k1"; "" of the criterion. Either constant, or in text. */
-const char *slice_link_name(const struct slice_link *link, char text[SLICE_REGISTER_BYTES]);
+/* What a dependence is about: "control", "memory", "flags", "rax", "xmm3" (as wide as it is read),
+ * "x87-0" (the physical register), "c0-c3", "k1"; "" of the criterion. Either constant, or in text.
+ */
+const char *slice_link_name(const struct wet_trace *trace, const struct slice_link *link,
+                            char text[SLICE_REGISTER_BYTES]);
 
 /* "0x1f", or "" if there is no value (NULL, or of size 0). In text. */
 const char *slice_value_text(const struct slice_value *value, char text[SLICE_DIGITS_BYTES]);

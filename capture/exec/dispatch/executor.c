@@ -552,6 +552,19 @@ void executor_clear_breakpoints(struct executor *executor)
     forget_all(executor);
 }
 
+void executor_trap_clock(struct executor *executor, bool traps)
+{
+    const unsigned before = executor->side;
+    for (unsigned side = 0; side < EXEC_SIDES; side++) {
+        if (!executor->sides[side].cache)
+            continue;
+        use_side(executor, side);
+        forget_all(executor);
+        translator_trap_clock(executor->translator, traps);
+    }
+    use_side(executor, before);
+}
+
 void executor_count_turns(struct executor *executor)
 {
     const unsigned before = executor->side;

@@ -169,6 +169,9 @@ void executor_count_turns(struct executor *executor);
  */
 void executor_count_limits(struct executor *executor);
 
+/* Whether runs stop with EXECUTOR_TRAP before rdtsc and rdtscp. Discards translated code. */
+void executor_trap_clock(struct executor *executor, bool traps);
+
 /* Runs stop with EXECUTOR_DEFINED before each instruction that `defined` recognizes. The caller
  * executes it, puts its records, and calls executor_count_one(). Discards translated code. */
 void executor_define(struct executor *executor, translator_defined_function *defined,

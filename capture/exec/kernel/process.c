@@ -397,7 +397,7 @@ static int do_system_call(struct process *process, struct system_call *call, str
     if (!process->shares && process_thread_call(process, call))
         return 0;
     struct signals_wait wait;
-    if (scheduler_call(process, call))
+    if (process_clock_call(process, call) || scheduler_call(process, call))
         return 0;
     if (process_thread_self(process)->at_host)
         signals_open_wait(process->signals, call, &wait);

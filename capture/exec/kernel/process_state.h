@@ -40,7 +40,8 @@ struct process {
     const struct process_control *control; /* NULL without a control program */
     void *control_context;
     bool is_child;
-    bool shares; /* a child in its parent's memory: no records are put */
+    bool traps_clock; /* PR_SET_TSC: reading the time-stamp counter raises a signal */
+    bool shares;      /* a child in its parent's memory: no records are put */
     bool ended;
     struct process_end end;
     struct regions regions;
@@ -81,6 +82,9 @@ void process_trap(struct process *process, struct executor_stop *stop);
 /* The same for an instruction that cannot be executed here: fills in the signal that it would
  * raise, or returns BT_USAGE with the reason: it would not raise one. */
 int process_refused(struct process *process, struct executor_stop *stop, struct bt_error *error);
+
+/* Makes prctl's PR_SET_TSC or PR_GET_TSC, and fills in the result. False: it is another call. */
+bool process_clock_call(struct process *process, struct system_call *call);
 
 /* Emulates a call of the vsyscall page if a fault at rip is one. True: it is done, and rip is its
  * return address. False: *stop is the fault. */

@@ -3,14 +3,17 @@
 #include "capture/exec/dispatch/far_branch.h"
 #include "capture/exec/dispatch/privileged.h"
 #include "capture/exec/dispatch/trap.h"
-#include "capture/exec/kernel/process_state.h"
+#include "capture/exec/kernel/process_thread.h"
 #include "capture/exec/memory/program_memory.h"
 #include "capture/exec/translate/decode.h"
 #include "capture/exec/translate/emit.h"
 
 #include <Zydis/Zydis.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 
 #define SYSTEM_CALLS 0x80u   /* interrupt number of 32-bit system calls */
 #define CODE_SEGMENT 0x1800u /* in access rights */
@@ -74,6 +77,10 @@ void process_trap(struct process *process, struct executor_stop *stop)
 {
     struct decode_instruction instruction;
     size_t readable = decode_here(process, &instruction);
+    if (process->traps_clock && decode_reads_clock(&instruction)) {
+        *stop = trap_protection(0);
+        return;
+    }
     if (instruction.kind != DECODE_TRAP) {
         set_nothing(stop);
         return;
@@ -102,6 +109,39 @@ void process_trap(struct process *process, struct executor_stop *stop)
         else
             *stop = trap_protection(0);
         break;
+    }
+}
+
+/* The kernel's state is of a thread. It is of the process here, and may not change while there are
+ * other threads, or a child in its memory. */
+static int64_t set_clock(struct process *process, uint64_t how)
+{
+    const bool traps = how == PR_TSC_SIGSEGV;
+    if (how != PR_TSC_SIGSEGV && how != PR_TSC_ENABLE)
+        return -EINVAL;
+    if (traps == process->traps_clock)
+        return 0;
+    if (process->shares || !process_thread_is_alone(process))
+        return -EINVAL;
+    process->traps_clock = traps;
+    executor_trap_clock(process->executor, traps);
+    return 0;
+}
+
+bool process_clock_call(struct process *process, struct system_call *call)
+{
+    const int state = process->traps_clock ? PR_TSC_SIGSEGV : PR_TSC_ENABLE;
+    if (call->number != SYS_prctl)
+        return false;
+    switch ((uint32_t)call->arguments[0]) {
+    case PR_SET_TSC:
+        call->result = set_clock(process, (uint32_t)call->arguments[1]);
+        return true;
+    case PR_GET_TSC:
+        call->result = program_write(process->space, call->arguments[1], &state, sizeof state);
+        return true;
+    default:
+        return false;
     }
 }
 

@@ -53,8 +53,6 @@ int64_t system_call_prctl(struct system_calls *calls, struct system_call *call)
     case PR_SET_SYSCALL_USER_DISPATCH:
     case PR_SET_MDWE:
         return -EINVAL;
-    case PR_SET_TSC:
-        return call->arguments[1] == PR_TSC_ENABLE ? 0 : -EINVAL;
     default:
         return system_call_pass(calls, call);
     }

@@ -801,3 +801,9 @@ void decode(struct decode_instruction *instruction, const uint8_t *bytes, size_t
     instruction->repeated =
         instruction->access_count > 0 && instruction->accesses[0].form == DECODE_REPEATED;
 }
+
+bool decode_reads_clock(const struct decode_instruction *instruction)
+{
+    return instruction->mnemonic == ZYDIS_MNEMONIC_RDTSC ||
+           instruction->mnemonic == ZYDIS_MNEMONIC_RDTSCP;
+}

@@ -154,6 +154,9 @@ static inline uint64_t decode_elements(const struct decode_access *access, uint6
     return elements < 64 ? used & (((uint64_t)1 << elements) - 1) : used;
 }
 
+/* Whether it reads the time-stamp counter. */
+bool decode_reads_clock(const struct decode_instruction *instruction);
+
 /* Whether bits 63 to 47 of an address are equal; branches to other addresses fault. */
 static inline bool decode_is_canonical(uint64_t address)
 {

@@ -64,6 +64,11 @@ void translator_count_turns(struct translator *translator, bool counts)
     translator->counts_turns = counts;
 }
 
+void translator_trap_clock(struct translator *translator, bool traps)
+{
+    translator->traps_clock = traps;
+}
+
 void translator_set_breakpoint(struct translator *translator, uint64_t address)
 {
     translator->breakpoint = address;
@@ -117,6 +122,8 @@ static void decode_any(const struct translator *translator, struct decode_instru
         translator->defined ? translator->defined(translator->defined_context, bytes, readable) : 0;
     if (size == 0) {
         decode_form(translator->forms, instruction, bytes, readable, address);
+        if (translator->traps_clock && decode_reads_clock(instruction))
+            instruction->kind = DECODE_TRAP;
         return;
     }
     *instruction = (struct decode_instruction){.address = address,
@@ -413,10 +420,10 @@ struct block *translate(struct translator *translator, uint64_t address, unsigne
     translator->relocation_count = 0;
     block->pointer = block->scratch = DECODE_NONE;
     block->code = block->code_end = emitter->end; /* valid if the rest fails */
-    const int restored = limit == 0 ? translate_from_store(translator) : 0;
+    const bool whole = limit == 0 && !translator->traps_clock;
+    const int restored = whole ? translate_from_store(translator) : 0;
     if (restored != 0)
         return restored > 0 ? keep_block(translator) : NULL;
-    const bool whole = limit == 0;
     block->verify_code = may_change_unseen(translator, address);
     if (limit == 0 || limit > CODE_CACHE_INSTRUCTIONS)
         limit = CODE_CACHE_INSTRUCTIONS;

@@ -64,6 +64,10 @@ enum exec_trace translator_trace(const struct translator *translator);
  */
 void translator_count_turns(struct translator *translator, bool counts);
 
+/* Whether blocks translated after this call end at an instruction that reads the time-stamp
+ * counter, with EXIT_TRAP. */
+void translator_trap_clock(struct translator *translator, bool traps);
+
 /* Blocks translated after this call end before this address; 0: no breakpoint. */
 void translator_set_breakpoint(struct translator *translator, uint64_t address);
 

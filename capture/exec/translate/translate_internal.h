@@ -68,6 +68,7 @@ struct translator {
     int32_t targets; /* the same of the one without a trace */
     uint8_t *pushed; /* rel32 of translate_push(); NULL: the constant is in the instruction */
     bool counts_turns;
+    bool traps_clock; /* rdtsc and rdtscp raise a signal */
     exec_readable_function *readable;
     exec_unseen_function *unseen; /* NULL: all changes are reported */
     void *context;

@@ -29,11 +29,20 @@ static void synchronise_folder(const char *path)
     close(descriptor);
 }
 
-/* Whether path is still the file that was packed. */
+static bool are_same_times(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+/* Whether path is still the file that was packed, with the contents of before: it was looked at
+ * before it was opened. A process that writes to it between this and its removal is not noticed:
+ * that takes a write in the microseconds between two system calls. */
 static bool is_same(const char *path, const struct stat *was)
 {
     struct stat now;
-    return lstat(path, &now) == 0 && now.st_dev == was->st_dev && now.st_ino == was->st_ino;
+    return lstat(path, &now) == 0 && now.st_dev == was->st_dev && now.st_ino == was->st_ino &&
+           now.st_size == was->st_size && are_same_times(&now.st_mtim, &was->st_mtim) &&
+           are_same_times(&now.st_ctim, &was->st_ctim);
 }
 
 static void hold(const struct pack_replace_settings *settings, bool held)

@@ -18,7 +18,8 @@ struct pack_replace_settings {
 enum pack_outcome {
     PACK_DONE,  /* its packed form is in its place */
     PACK_STAYS, /* it is unchanged: for an archive, its packed form would be larger */
-    PACK_GONE   /* it was removed, or another file took its name, meanwhile: nothing was done */
+    PACK_GONE /* it was removed, changed, or another file took its name, meanwhile: nothing was done
+               */
 };
 
 /*

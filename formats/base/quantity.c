@@ -32,8 +32,20 @@ static uint64_t fraction(const char **text, uint64_t factor)
     return (uint64_t)((long double)factor * (long double)numerator / (long double)denominator);
 }
 
-/* A number, whole or with a point, and one of the units: exact in 64 bits. */
-static int quantity_parse(uint64_t *value, const char *text, const struct unit *units,
+/* Whether the digits after a point name parts of 1 for this power of ten. */
+static bool names_parts(const char *digits, uint64_t factor)
+{
+    for (; *digits >= '0' && *digits <= '9'; digits++) {
+        factor /= 10;
+        if (factor == 0 && *digits != '0')
+            return true;
+    }
+    return false;
+}
+
+/* A number, whole or with a point, and one of the units: exact in 64 bits. Parts of 1 are refused,
+ * except in units of bytes and times, which are cut. */
+static int quantity_parse(uint64_t *value, const char *text, const struct unit *units, bool of_ten,
                           const char *example, struct bt_error *error)
 {
     if (text[0] < '0' || text[0] > '9')
@@ -52,6 +64,9 @@ static int quantity_parse(uint64_t *value, const char *text, const struct unit *
     const struct unit *unit = unit_find(units, suffix);
     if (!unit)
         return bt_fail(error, BT_USAGE, "\"%.40s\" is not a number such as %s", text, example);
+    if (digits && (of_ten || unit->factor == 1) && names_parts(end + 1, unit->factor))
+        return bt_fail(error, BT_USAGE, "\"%.40s\" is not a whole number such as %s", text,
+                       example);
     uint64_t part = 0;
     if (digits) {
         const char *again = end + 1;
@@ -81,7 +96,7 @@ int quantity_bytes(uint64_t *bytes, const char *text, struct bt_error *error)
                                         {"TB", 1ull << 40},
                                         {"TiB", 1ull << 40},
                                         {NULL, 0}};
-    return quantity_parse(bytes, text, units, "4096, 64K, 20M or 1G", error);
+    return quantity_parse(bytes, text, units, false, "4096, 64K, 20M or 1G", error);
 }
 
 int quantity_duration(int64_t *nanoseconds, const char *text, struct bt_error *error)
@@ -91,7 +106,7 @@ int quantity_duration(int64_t *nanoseconds, const char *text, struct bt_error *e
         {"s", 1000000000},     {"m", 60000000000}, {"min", 60000000000}, {"h", 3600000000000},
         {"d", 86400000000000}, {NULL, 0}};
     uint64_t value;
-    int result = quantity_parse(&value, text, units, "250ms, 10s, 5m or 1h", error);
+    int result = quantity_parse(&value, text, units, false, "250ms, 10s, 5m or 1h", error);
     if (result < 0)
         return result;
     if (value > INT64_MAX)
@@ -104,7 +119,7 @@ int quantity_count(uint64_t *count, const char *text, struct bt_error *error)
 {
     static const struct unit units[] = {{"", 1},           {"k", 1000},          {"M", 1000000},
                                         {"G", 1000000000}, {"T", 1000000000000}, {NULL, 0}};
-    return quantity_parse(count, text, units, "1000, 5k, 2M or 0x100", error);
+    return quantity_parse(count, text, units, true, "1000, 5k, 2M or 0x100", error);
 }
 
 char *quantity_text(char *text, uint64_t number)

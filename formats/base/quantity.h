@@ -14,7 +14,7 @@ int quantity_bytes(uint64_t *bytes, const char *text, struct bt_error *error);
  * BT_USAGE. */
 int quantity_duration(int64_t *nanoseconds, const char *text, struct bt_error *error);
 
-/* "1000", "5k", "2.5M", "1G": powers of 1000; also 0x numbers. 0 or BT_USAGE. */
+/* "1000", "5k", "2.5M", "1G": powers of 1000; also 0x numbers. "2.5" is no count. 0 or BT_USAGE. */
 int quantity_count(uint64_t *count, const char *text, struct bt_error *error);
 
 /* "1,234,567"; text has room for QUANTITY_TEXT_BYTES. Returns text. */

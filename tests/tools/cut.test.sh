@@ -75,6 +75,14 @@ bustap merge p_1.byu.gz fifo -o part.byu.gz --force -q
 bustap cut p_1.byu.gz p_2.byu.gz -o sound.byu.gz --force -q
 zcat part.byu.gz | cmp - <(zcat sound.byu.gz)
 
+# a copy that comes through a pipe holds the same records
+cat p_2.byu.gz >fifo &
+status=0
+bustap merge p_2.byu.gz p_1.byu.gz fifo -o twice.byu.gz 2>err || status=$?
+[ "$status" -eq 2 ] || fail "a copy through a pipe: status $status"
+grep -q 'p_[12].byu.gz and fifo both hold record [0-9]* of one capture' err || fail "$(cat err)"
+[ ! -e twice.byu.gz ] || fail 'a copy through a pipe is merged'
+
 # a full disk, and a signal: no file is left, an existing one stays
 refused 3 'No space left' sh -c 'bustap cut p_1.byu.gz -o - >/dev/full'
 refused 3 'No space left' sh -c 'bustap merge p_1.byu.gz p_2.byu.gz -o - >/dev/full'

@@ -321,7 +321,9 @@ static int run_capture(struct capture_options *options)
         atomic_store(&run.began, run.capture != NULL);
     }
     if (result < 0) {
-        status = command_failure(&error);
+        bool unread = error.code == BT_CLOSED && stream_output_is_named(options->capture.prefix) &&
+                      stream_output_is_closed(STDOUT_FILENO);
+        status = unread ? STATUS_GOOD : command_failure(&error);
     } else {
         follow(&run);
         wait_for_command(&run);

@@ -136,6 +136,30 @@ static void take_hole(const struct merge *merge, struct stream *stream)
     place(merge, stream, tick);
 }
 
+/* Refuses records that another input has, too: a copy of a file that came through a pipe. Files of
+ * one capture have its id and its indices; derived ones have indices of their own. Both inputs
+ * reach such a record at one tick, thus with its batches. 0 or BT_USAGE. */
+static int check_copies(const struct merge *merge, const struct stream *stream,
+                        struct bt_error *error)
+{
+    const struct merge_input *own = &merge->inputs[stream->order];
+    const struct batch *a = &stream->batch;
+    for (size_t i = 0; i < merge->count; i++) {
+        const struct merge_input *input = &merge->inputs[i];
+        const struct batch *b = &merge->streams[i].batch;
+        if (i != stream->order && capture_info_same_capture(own->info, input->info) &&
+            a->first_index < b->first_index + b->count &&
+            b->first_index < a->first_index + a->count)
+            return bt_fail(error, BT_USAGE,
+                           "%.200s and %.200s both hold record %" PRIu64
+                           " of one capture: give each file once",
+                           merge->inputs[i < stream->order ? i : stream->order].name,
+                           merge->inputs[i < stream->order ? stream->order : i].name,
+                           a->first_index > b->first_index ? a->first_index : b->first_index);
+    }
+    return 0;
+}
+
 /* Reads the next records of an input. What is in batches without records is added to the batch that
  * follows. 0 or a negative code. */
 static int load(const struct merge *merge, struct stream *stream, struct bt_error *error)
@@ -153,6 +177,8 @@ static int load(const struct merge *merge, struct stream *stream, struct bt_erro
     } while (result == 1 && batch->count == 0);
     batch->lost = lost;
     batch->gap = gap;
+    if (result == 1 && check_copies(merge, stream, error) < 0)
+        return error->code;
     stream->records += batch->count;
     if (result == 0)
         batch->first_tick = stored_trace_tick(stream->trace);

@@ -20,7 +20,7 @@ struct place {
     char path[PATH_BYTES], name[PATH_BYTES];
     unsigned calls, stop_at; /* of go_on; 0: it does not stop */
     unsigned held;
-    unsigned remove_at, replace_at; /* before that hold */
+    unsigned remove_at, replace_at, append_at; /* before that hold */
     struct pack_counts counts;
     struct bt_error error;
 };
@@ -48,6 +48,12 @@ static void hold(void *context, bool held)
     place->held++;
     if (held && place->held == place->remove_at)
         unlink(place->path);
+    if (held && place->held == place->append_at) {
+        FILE *file = fopen(place->path, "a");
+        CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+        fputs("more", file);
+        fclose(file);
+    }
     if (held && place->held == place->replace_at) {
         unlink(place->path);
         write_text(place->path, "another");
@@ -154,6 +160,24 @@ static void test_gone(void)
     folder_remove(place.folder);
 }
 
+/* A file to which something was appended meanwhile stays. */
+static void test_appended(void)
+{
+    for (uint32_t version = 1; version <= 2; version++)
+        for (unsigned at = 1; at <= (version == 1 ? 3 : 1); at += 2) {
+            struct place place;
+            struct stat before, after;
+            open_place(&place, version);
+            CU_ASSERT_EQUAL(stat(place.path, &before), 0);
+            place.append_at = at;
+            CU_ASSERT_EQUAL(replace(&place, false), PACK_GONE);
+            CU_ASSERT(has(&place, version == 1 ? "c_1.byu.gz" : "c_1.byb", NULL));
+            CU_ASSERT_EQUAL(stat(place.path, &after), 0);
+            CU_ASSERT_EQUAL(after.st_size, before.st_size + 4);
+            folder_remove(place.folder);
+        }
+}
+
 /* The packed form exists: it stays, or is replaced if the caller knows it. */
 static void test_exists(void)
 {
@@ -184,6 +208,7 @@ static void test_full_disk(void)
 static const struct test_case cases[] = {{"in place, one name or two", test_done},
                                          {"stopped at every point", test_stopped},
                                          {"removed or replaced meanwhile", test_gone},
+                                         {"appended to meanwhile", test_appended},
                                          {"a file of the new name", test_exists},
                                          {"a full disk", test_full_disk},
                                          {NULL, NULL}};

@@ -31,6 +31,13 @@ static void test_count(void)
     uint64_t count = 0;
     struct bt_error error;
     CU_ASSERT(quantity_count(&count, "2.5M", &error) == 0 && count == 2500000);
+    CU_ASSERT(quantity_count(&count, "1.234k", &error) == 0 && count == 1234);
+    CU_ASSERT(quantity_count(&count, "2.0", &error) == 0 && count == 2);
+    CU_ASSERT_EQUAL(quantity_count(&count, "2.5", &error), BT_USAGE);
+    CU_ASSERT_STRING_EQUAL(error.message,
+                           "\"2.5\" is not a whole number such as 1000, 5k, 2M or 0x100");
+    CU_ASSERT_EQUAL(quantity_count(&count, "0.5", &error), BT_USAGE);
+    CU_ASSERT_EQUAL(quantity_count(&count, "1.2345k", &error), BT_USAGE);
     CU_ASSERT(quantity_count(&count, "0x100", &error) == 0 && count == 256);
     CU_ASSERT_EQUAL(quantity_count(&count, "64KiB", &error), BT_USAGE);
 }

@@ -104,3 +104,34 @@ done
 bustap rondo --quantum 50 -p taken -d 0 -o report ./turns a 100 >/dev/null
 grep -q '^[0-9]* switches of threads, which have 50 instructions a turn$' report || fail "$(cat report)"
 bustap rondo --skip 130000 --count 20000 -p taken -o report ./turns d | grep -q '^locks: 1$' # threads run freely before and after the region
+
+# --- after the last region turns are as long as by default: short ones would only cost time ---
+cat >owners.c <<'END'
+#include <pthread.h>
+#include <stdio.h>
+static volatile long owner, changes;
+static void *own(void *self)
+{
+    for (int i = 0; i < 100000; i++)
+        if (owner != (long)self) {
+            owner = (long)self;
+            changes++;
+        }
+    return NULL;
+}
+int main(void)
+{
+    pthread_t threads[2];
+    for (long i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, own, (void *)(i + 1));
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    printf("%ld\n", changes);
+    return 0;
+}
+END
+gcc -O1 -pthread -o owners owners.c
+changes=$(bustap exec -q --quantum 20 --filter 'type=MEMWRITE and address=0' -o all ./owners 2>/dev/null) || true
+[ "$changes" -gt 5000 ] || fail "in a region, $changes changes: this tests nothing"
+changes=$(bustap exec -q --quantum 20 --count 1000 -o first ./owners)
+[ "$changes" -lt 1000 ] || fail "after the last region turns are short: $changes changes"

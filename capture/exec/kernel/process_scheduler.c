@@ -24,11 +24,13 @@ static void give_part(struct process *process, uint64_t left)
     process->threads->rest = left - part;
 }
 
-/* Starts a turn. */
+/* Starts a turn. Short turns would only cost time when nothing is captured any more. */
 static void begin_turn(struct process *process)
 {
-    const uint64_t quantum = process->settings.quantum;
-    give_part(process, quantum ? quantum : PROCESS_QUANTUM);
+    uint64_t quantum = process->settings.quantum;
+    if (quantum == 0 || (process->regions.ended && quantum < PROCESS_QUANTUM))
+        quantum = PROCESS_QUANTUM;
+    give_part(process, quantum);
 }
 
 void scheduler_count(struct process *process)

@@ -75,10 +75,16 @@ unsigned depend_loops(const struct depend_thread *thread);
 uint32_t depend_loop_at(const struct depend_thread *thread, unsigned depth);
 
 /* A loop begins, with its first iteration, inside of the current ones; the innermost begins another
- * iteration; the innermost ends. instructions: executed by the thread so far. */
-void depend_loop_begin(struct depend *depend, struct depend_thread *thread, uint32_t loop);
+ * iteration; the innermost ends. test: the instructions that an iteration begins with, up to where
+ * the loop may end; 0: it ends elsewhere. An iteration of so many is none, unless it is the first.
+ */
+void depend_loop_begin(struct depend *depend, struct depend_thread *thread, uint32_t loop,
+                       uint32_t test);
 static inline void depend_loop_iterate(struct depend *depend, struct depend_thread *thread);
 void depend_loop_end(struct depend *depend, struct depend_thread *thread);
+
+/* The thread makes a system call. */
+void depend_system_call(struct depend *depend, const struct depend_thread *thread);
 
 /* Adds executed instructions of the thread. */
 static inline void depend_execute(struct depend_thread *thread, uint64_t instructions);

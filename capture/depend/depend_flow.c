@@ -49,7 +49,8 @@ static int reserve_loop(struct depend *depend, struct depend_thread *thread, uin
     return 0;
 }
 
-void depend_loop_begin(struct depend *depend, struct depend_thread *thread, uint32_t loop)
+void depend_loop_begin(struct depend *depend, struct depend_thread *thread, uint32_t loop,
+                       uint32_t test)
 {
     if (!depend->counts)
         return;
@@ -65,7 +66,8 @@ void depend_loop_begin(struct depend *depend, struct depend_thread *thread, uint
     active->loop = loop;
     active->begun = active->iteration_begun = depend->time;
     active->previous_begun = UINT64_MAX;
-    active->instructions = thread->instructions;
+    active->instructions = active->iteration_instructions = thread->instructions;
+    active->test = test;
     active->is_outermost = thread->activations[loop]++ == 0;
     thread->active_count++;
     depend->loops[loop].invocations++;
@@ -76,7 +78,10 @@ static void end_loop(struct depend *depend, struct depend_thread *thread)
 {
     struct depend_active *active = &thread->active[--thread->active_count];
     thread->activations[active->loop]--;
-    depend->loops[active->loop].iterations += active->history.iterations;
+    const bool has_tested_only =
+        active->history.iterations > 1 && active->test > 0 &&
+        thread->instructions - active->iteration_instructions <= active->test;
+    depend->loops[active->loop].iterations += active->history.iterations - has_tested_only;
     if (active->is_outermost)
         depend->loops[active->loop].instructions += thread->instructions - active->instructions;
     if (thread->active_count >= HISTORIES_KEPT)
@@ -87,6 +92,12 @@ void depend_loop_end(struct depend *depend, struct depend_thread *thread)
 {
     if (thread->active_count > thread->base)
         end_loop(depend, thread);
+}
+
+void depend_system_call(struct depend *depend, const struct depend_thread *thread)
+{
+    for (unsigned i = 0; i < thread->active_count; i++)
+        depend->loops[thread->active[i].loop].system_calls++;
 }
 
 void depend_settle(struct depend *depend)

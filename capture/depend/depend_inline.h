@@ -74,6 +74,7 @@ static inline void depend_loop_iterate(struct depend *depend, struct depend_thre
     struct depend_active *active = &thread->active[thread->active_count - 1];
     active->previous_begun = active->iteration_begun;
     active->iteration_begun = depend->time;
+    active->iteration_instructions = thread->instructions;
     if (loop_history_add(&active->history, depend->time) < 0)
         depend_stop(depend, DEPEND_MEMORY);
 }

@@ -90,7 +90,8 @@ struct judgement {
     struct reporting *reporting;
     uint32_t number; /* of the loop in the result */
     unsigned carried;
-    bool is_reduction, is_serial;
+    bool is_reduction, is_serial, has_last;
+    const struct depend_pair *reduced;             /* a reduction in memory */
     const struct depend_pair *worst[DEPEND_KINDS]; /* real ones: of the least distance, then of the
                                                       greatest count */
 };
@@ -101,20 +102,26 @@ static bool is_worse(const struct depend_pair *pair, const struct depend_pair *t
            (pair->least == than->least && pair->count > than->count);
 }
 
-/* The place of a context, in words: a line of the loop's own file without its name. */
+void depend_report_describe(const struct dependence_place *place, const char *own, char *text,
+                            size_t size)
+{
+    if (place->line > 0 && own && place->file && strcmp(own, place->file) != 0)
+        snprintf(text, size, "%s:%" PRIu32, dependences_file_name(place->file), place->line);
+    else if (place->line > 0)
+        snprintf(text, size, "line %" PRIu32, place->line);
+    else
+        snprintf(text, size, "%s 0x%" PRIx64, place->function ? place->function : "instruction",
+                 place->offset != DEPENDENCES_UNKNOWN ? place->offset : place->address);
+}
+
+/* The place of a context, in words. */
 static void describe(const struct reporting *reporting, const char *own, uint32_t context,
                      char *text, size_t size)
 {
     const struct depend_report *report = reporting->report;
     const struct dependence_place place =
         report->place(report->context, depend_context(reporting->depend, context)->place);
-    if (place.line > 0 && own && place.file && strcmp(own, place.file) != 0)
-        snprintf(text, size, "%s:%" PRIu32, dependences_file_name(place.file), place.line);
-    else if (place.line > 0)
-        snprintf(text, size, "line %" PRIu32, place.line);
-    else
-        snprintf(text, size, "%s 0x%" PRIx64, place.function ? place.function : "instruction",
-                 place.offset != DEPENDENCES_UNKNOWN ? place.offset : place.address);
+    depend_report_describe(&place, own, text, size);
 }
 
 static int explain(const struct judgement *judgement, const struct depend_pair *pair,
@@ -135,11 +142,44 @@ static int explain(const struct judgement *judgement, const struct depend_pair *
     return dependences_add_reason(judgement->reporting->to, judgement->number, text, error);
 }
 
-static int add_value(void *to, bool is_reduction, const char *reason, struct bt_error *error)
+/* Names a place that updates memory. */
+static int explain_reduction(const struct judgement *judgement, struct bt_error *error)
+{
+    const struct depend_report *report = judgement->reporting->report;
+    const struct depend_pair *pair = judgement->reduced;
+    const char *own =
+        report->place(report->context, report->head(report->context, pair->loop)).file;
+    char sink[DESCRIBED_BYTES], text[REASON_BYTES];
+    describe(judgement->reporting, own, pair->sink, sink, sizeof sink);
+    snprintf(text, sizeof text, "%s updates memory by one operation only (%" PRIu64 " times)", sink,
+             pair->count);
+    return dependences_add_reason(judgement->reporting->to, judgement->number, text, error);
+}
+
+/* A verdict is about the iterations that were seen. */
+static int count_iterations(struct judgement *judgement, struct bt_error *error)
+{
+    const struct dependence_loop *loop = &judgement->reporting->to->loops[judgement->number];
+    char text[REASON_BYTES];
+    int result = 0;
+    if (loop->iterations == loop->entries) {
+        judgement->is_serial = true; /* nothing is known of what it carries in memory */
+        result = dependences_add_reason(judgement->reporting->to, judgement->number,
+                                        "no entry had a second iteration", error);
+    }
+    snprintf(text, sizeof text, "at least %" PRIu64 " iteration%s seen", loop->iterations,
+             loop->iterations == 1 ? " was" : "s were");
+    return result == 0
+               ? dependences_add_reason(judgement->reporting->to, judgement->number, text, error)
+               : result;
+}
+
+static int add_value(void *to, enum depend_value value, const char *reason, struct bt_error *error)
 {
     struct judgement *judgement = to;
-    judgement->is_reduction |= is_reduction;
-    judgement->is_serial |= !is_reduction;
+    judgement->is_reduction |= value == DEPEND_VALUE_REDUCTION;
+    judgement->is_serial |= value == DEPEND_VALUE_SERIAL;
+    judgement->has_last |= value == DEPEND_VALUE_LAST;
     return dependences_add_reason(judgement->reporting->to, judgement->number, reason, error);
 }
 
@@ -152,6 +192,8 @@ static void judge_pair(struct judgement *judgement, const struct depend_pair *pa
         return;
     if (carry == DEPEND_CARRY_REDUCTION) {
         judgement->is_reduction = true;
+        if (!judgement->reduced || pair->kind < judgement->reduced->kind)
+            judgement->reduced = pair;
         if (pair->kind == DEPEND_RAW)
             judgement->carried |= 1u << DEPEND_RAW;
         return;
@@ -171,7 +213,8 @@ static enum dependence_verdict verdict_of(const struct judgement *judgement)
         return DEPENDENCE_DISTANCE;
     if (judgement->is_reduction)
         return DEPENDENCE_REDUCTION;
-    return judgement->carried ? DEPENDENCE_PRIVATIZABLE : DEPENDENCE_INDEPENDENT;
+    return judgement->carried || judgement->has_last ? DEPENDENCE_PRIVATIZABLE
+                                                     : DEPENDENCE_INDEPENDENT;
 }
 
 /* by_loop: pairs of this loop, a list through `next`, ended by DEPEND_NONE. */
@@ -188,6 +231,10 @@ static int judge_loop(struct reporting *reporting, uint32_t loop, const uint32_t
     for (unsigned kind = 0; kind < DEPEND_KINDS && result == 0; kind++)
         if (judgement.worst[kind])
             result = explain(&judgement, judgement.worst[kind], error);
+    if (result == 0 && judgement.reduced)
+        result = explain_reduction(&judgement, error);
+    if (result == 0)
+        result = count_iterations(&judgement, error);
     if (result < 0)
         return result;
     struct dependence_loop *judged = &reporting->to->loops[judgement.number];
@@ -195,9 +242,6 @@ static int judge_loop(struct reporting *reporting, uint32_t loop, const uint32_t
     judged->carried = judgement.carried;
     judged->distance =
         judged->verdict == DEPENDENCE_DISTANCE ? judgement.worst[DEPEND_RAW]->least : 0;
-    if (judged->verdict == DEPENDENCE_INDEPENDENT && judged->iterations == judged->entries)
-        return dependences_add_reason(reporting->to, judgement.number,
-                                      "no entry had a second iteration", error);
     return 0;
 }
 

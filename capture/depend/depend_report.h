@@ -18,9 +18,20 @@ enum depend_carry {
                                inductions, scalars of the stack */
 };
 
-/* Takes a value that a loop carries in registers: it makes the loop a reduction, or serial. */
-typedef int depend_value_function(void *to, bool is_reduction, const char *reason,
+/* What a value means for a loop that carries it. */
+enum depend_value {
+    DEPEND_VALUE_REDUCTION,
+    DEPEND_VALUE_LAST, /* the last iteration's is used after the loop */
+    DEPEND_VALUE_SERIAL
+};
+
+/* Takes a value that a loop carries in registers, or another reason for its verdict. */
+typedef int depend_value_function(void *to, enum depend_value value, const char *reason,
                                   struct bt_error *error);
+
+/* A place in words: a line, of a file other than `own` with its name; else what is known. */
+void depend_report_describe(const struct dependence_place *place, const char *own, char *text,
+                            size_t size);
 
 /* What the front end knows. Members may be NULL but for place and head. */
 struct NAMED_FIELDS depend_report {

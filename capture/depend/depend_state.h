@@ -57,6 +57,7 @@ struct NAMED_FIELDS depend_found {
 struct depend_loop {
     uint64_t invocations, iterations;
     uint64_t instructions; /* executed in the loop, calls included; recursion counts once */
+    uint64_t system_calls; /* made in the loop, calls included */
 };
 
 struct NAMED_FIELDS depend_settings {
@@ -82,11 +83,13 @@ struct depend_site {
 /* A loop that a thread executes. */
 struct depend_active {
     uint32_t loop;
-    bool is_outermost;        /* of the loop's recursive activations */
-    uint64_t begun;           /* time when the loop began */
-    uint64_t iteration_begun; /* time when its current iteration began */
-    uint64_t previous_begun;  /* and the one before; UINT64_MAX: there is none */
-    uint64_t instructions;    /* of the thread, when the loop began */
+    bool is_outermost;               /* of the loop's recursive activations */
+    uint64_t begun;                  /* time when the loop began */
+    uint64_t iteration_begun;        /* time when its current iteration began */
+    uint64_t previous_begun;         /* and the one before; UINT64_MAX: there is none */
+    uint64_t instructions;           /* of the thread, when the loop began, */
+    uint64_t iteration_instructions; /* and when its current iteration began */
+    uint32_t test;                   /* depend_loop_begin() */
     struct loop_history history;
 };
 

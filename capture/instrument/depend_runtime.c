@@ -339,7 +339,7 @@ void bop_instm_loop_begin(char *file_name, int line, char *func_name, int number
     const uint32_t loop = find_loop(file_name, line, func_name ? func_name : "", number);
     end_deeper(self, __builtin_frame_address(0), depth);
     if (loop != DEPEND_NONE)
-        depend_loop_begin(instrument.depend, self->thread, loop);
+        depend_loop_begin(instrument.depend, self->thread, loop, 0);
     instrument_leave(self);
 }
 

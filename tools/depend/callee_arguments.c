@@ -22,9 +22,19 @@ struct search {
     unsigned instructions;
     unsigned calls;
     value_set found, clobbered;
-    bool has_frame; /* it has set rbp */
-    bool writes;    /* to memory other than its frame, or makes system calls */
+    value_set saved;   /* registers that it restores for its caller */
+    bool has_frame;    /* it has set rbp */
+    bool has_returned; /* a path ends with a return */
+    bool writes;       /* to memory other than its frame, or makes system calls */
+    bool has_system_calls, changes_modes;
 };
+
+/* rbx, rbp, r12 to r15: functions must preserve them, but for variables that the compiler was told
+ * to keep there. */
+static value_set preserved(void)
+{
+    return (value_set)0xf028;
+}
 
 /* False: there is no room. */
 static bool add_place(struct search *search, uint64_t address, value_set written)
@@ -78,11 +88,31 @@ static bool writes_memory(const struct search *search, const ZydisDecodedOperand
            (operand->mem.base != ZYDIS_REGISTER_RBP || !search->has_frame);
 }
 
+/* The instruction saves a register on the stack, before it was written. */
+static value_set saved_by(const struct value_instruction *instruction, value_set written)
+{
+    const ZydisDecodedOperand *operands = instruction->operands;
+    const bool pushes = instruction->decoded.mnemonic == ZYDIS_MNEMONIC_PUSH;
+    const bool stores = instruction->decoded.mnemonic == ZYDIS_MNEMONIC_MOV &&
+                        operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+                        operands[0].mem.base == ZYDIS_REGISTER_RSP;
+    const ZydisDecodedOperand *from = &operands[stores ? 1 : 0];
+    if ((!pushes && !stores) || from->type != ZYDIS_OPERAND_TYPE_REGISTER || from->size != 64)
+        return 0;
+    const unsigned variable = value_variable(from->reg.value);
+    return variable < VALUE_VECTORS ? value_set_of(variable) & preserved() & ~written : 0;
+}
+
 static void note_registers(struct search *search, const struct value_instruction *instruction,
                            value_set *written)
 {
     const ZydisDecodedOperand *operands = instruction->operands;
+    const value_set saved = saved_by(instruction, *written);
     value_set writes = 0;
+    search->saved |= saved;
+    if (instruction->decoded.mnemonic == ZYDIS_MNEMONIC_XLAT)
+        search->found |= value_set_of(0) & ~*written; /* its index is no operand */
+    search->changes_modes |= value_changes_modes(instruction);
     search->has_frame |= instruction->decoded.mnemonic == ZYDIS_MNEMONIC_MOV &&
                          operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
                          operands[0].reg.value == ZYDIS_REGISTER_RBP &&
@@ -104,10 +134,10 @@ static void note_registers(struct search *search, const struct value_instruction
         if ((operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ) && !is_idiom(instruction))
             read |= own;
         if (operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
-            search->clobbered |= own;
+            search->clobbered |= own & ~search->saved;
         if ((operand->actions & ZYDIS_OPERAND_ACTION_WRITE) && operand->size >= 32)
             writes |= own;
-        search->found |= read & ~*written;
+        search->found |= read & ~*written & ~saved;
     }
     *written |= writes;
 }
@@ -139,8 +169,10 @@ static bool search_call(struct search *search, const struct value_instruction *i
         return false;
     search->instructions = inner.instructions;
     search->found |= inner.found & ~written;
-    search->clobbered |= inner.clobbered;
+    search->clobbered |= inner.clobbered & ~search->saved;
     search->writes |= inner.writes;
+    search->has_system_calls |= inner.has_system_calls;
+    search->changes_modes |= inner.changes_modes;
     return true;
 }
 
@@ -154,13 +186,15 @@ static bool search_place(struct search *search, struct place place)
         note_registers(search, &instruction, &place.written);
         place.address += instruction.decoded.length;
         if (instruction.decoded.meta.category == ZYDIS_CATEGORY_SYSCALL) {
-            search->writes = true;
+            search->writes = search->has_system_calls = true;
             search->clobbered |= value_set_of(0); /* rax, the result */
         }
         switch (instruction.decoded.meta.category) {
         case ZYDIS_CATEGORY_RET:
-        case ZYDIS_CATEGORY_INTERRUPT:
+            search->has_returned = true;
             return true;
+        case ZYDIS_CATEGORY_INTERRUPT:
+            return false;
         case ZYDIS_CATEGORY_CALL:
             if (!search_call(search, &instruction, place.written))
                 return false;
@@ -177,7 +211,7 @@ static bool search_place(struct search *search, struct place place)
         default:
             if (instruction.decoded.mnemonic == ZYDIS_MNEMONIC_UD2 ||
                 instruction.decoded.mnemonic == ZYDIS_MNEMONIC_HLT)
-                return true;
+                return false; /* it may not return */
         }
     }
     return false;
@@ -188,7 +222,7 @@ static bool search_function(struct search *search)
     bool is_known = add_place(search, search->callee, 0);
     while (is_known && search->next < search->count)
         is_known = search_place(search, search->places[search->next++]);
-    return is_known;
+    return is_known && search->has_returned;
 }
 
 bool callee_arguments_find(loop_flow_read *read, void *context, struct value_callee *callee)
@@ -198,5 +232,7 @@ bool callee_arguments_find(loop_flow_read *read, void *context, struct value_cal
     callee->registers = search.found;
     callee->clobbered = callee->is_known ? search.clobbered : ~(value_set)0;
     callee->is_pure = callee->is_known && !search.writes;
+    callee->has_system_calls = search.has_system_calls;
+    callee->changes_modes = search.changes_modes;
     return callee->is_known;
 }

@@ -76,7 +76,8 @@ static void begin_loops(struct execution *execution, uint32_t chain, unsigned co
     if (loops->depth <= common)
         return;
     begin_loops(execution, loops->outer, common);
-    depend_loop_begin(execution->feed->depend, execution->to, loops->loop);
+    depend_loop_begin(execution->feed->depend, execution->to, loops->loop,
+                      execution->feed->flow->loops[loops->loop].test);
 }
 
 /* Whether the current loops are another function's, which continues after this one has ended: the
@@ -332,6 +333,13 @@ int depend_feed_kernel_write(struct depend_feed *feed, unsigned processor, uint6
                      feed->flow->by_number[thread->origin.function]->is_detail);
     depend_write_range(feed->depend, to, &site, address, 1, size);
     return 0;
+}
+
+void depend_feed_system_call(struct depend_feed *feed, unsigned processor)
+{
+    const struct depend_thread *to = depend_thread(feed->depend, processor);
+    if (to)
+        depend_system_call(feed->depend, to);
 }
 
 int depend_feed_signal(struct depend_feed *feed, unsigned processor, uint64_t stack)

@@ -51,4 +51,7 @@ int depend_feed_kernel_write(struct depend_feed *feed, unsigned processor, uint6
  * return address. 0 or BT_MEMORY. */
 int depend_feed_signal(struct depend_feed *feed, unsigned processor, uint64_t stack);
 
+/* A thread makes a system call. */
+void depend_feed_system_call(struct depend_feed *feed, unsigned processor);
+
 #endif

@@ -178,6 +178,7 @@ int depend_memory_called(struct depend_memory *memory, unsigned processor,
     struct call_effects effects = {.memory = memory, .processor = processor};
     const struct system_call_observer observer = {
         .put = put_effect, .move = move, .read = read_memory, .context = &effects};
+    depend_feed_system_call(memory->feed, processor);
     if (!returned)
         return 0;
     if (!system_call_effects(call, &observer))

@@ -80,11 +80,25 @@ static size_t read_inside(void *context, uint64_t address, const uint8_t **code)
     return feed_flow_read(((struct inside *)context)->flow, address, code);
 }
 
+/* NAME.cold is code of NAME that the compiler has put elsewhere. */
+static bool is_cold_part(const struct inside *inside, uint32_t number)
+{
+    static const char suffix[] = ".cold";
+    if (number == FUNCTION_NONE)
+        return false;
+    const struct function *part = functions_get(inside->flow->functions, number);
+    const struct function *whole = functions_get(inside->flow->functions, inside->function);
+    const size_t size = strlen(whole->name);
+    return part->symbol && whole->symbol && part->module == whole->module &&
+           strncmp(part->name, whole->name, size) == 0 &&
+           strncmp(part->name + size, suffix, sizeof suffix - 1) == 0;
+}
+
 static bool is_inside(void *context, uint64_t address)
 {
     const struct inside *inside = context;
-    return functions_at(inside->flow->functions, address, false, inside->function) ==
-           inside->function;
+    const uint32_t number = functions_at(inside->flow->functions, address, false, inside->function);
+    return number == inside->function || is_cold_part(inside, number);
 }
 
 /* --- loops -------------------------------------------------------------------------------------
@@ -135,6 +149,27 @@ static int number_chain(struct feed_flow *flow, uint32_t loop, uint32_t outer, u
     return 0;
 }
 
+/* The number of a loop's first instructions after which it may end; 0: it ends elsewhere. */
+static uint32_t test_of(const struct code_walk *walk, uint32_t number)
+{
+    const struct loop *loop = &walk->loops.loops[number];
+    const struct code_node *head = &walk->nodes[loop->head];
+    uint32_t count = 0;
+    bool leaves = head->leaves;
+    for (uint32_t i = walk->graph.first_successor[loop->head];
+         i < walk->graph.first_successor[loop->head + 1]; i++) {
+        uint32_t inner = walk->loops.innermost[walk->graph.successors[i]];
+        if (walk->graph.successors[i] == loop->head)
+            return 0;
+        while (inner != LOOPS_NONE && inner != number)
+            inner = walk->loops.loops[inner].parent;
+        leaves = leaves || inner == LOOPS_NONE;
+    }
+    for (uint32_t i = 0; leaves && i < walk->instruction_count; i++)
+        count += walk->owners[i] == loop->head;
+    return count;
+}
+
 /* Numbers the walk's loops. */
 static int number_loops(struct feed_flow *flow, struct feed_function *function)
 {
@@ -151,6 +186,7 @@ static int number_loops(struct feed_flow *flow, struct feed_function *function)
                          loop->parent == LOOPS_NONE ? FEED_CHAIN_NONE : chains[loop->parent],
                          &chains[i]) < 0)
             return BT_MEMORY;
+        flow->loops[number].test = test_of(walk, i);
     }
     return 0;
 }
@@ -246,6 +282,11 @@ int feed_flow_jump(struct feed_flow *flow, struct feed_function *function, uint6
     larger[function->jump_count++] = (struct code_jump){.jump = jump, .target = target};
     function->is_outdated = true;
     return feed_flow_reach(flow, function, target);
+}
+
+int feed_flow_update(struct feed_flow *flow, struct feed_function *function)
+{
+    return function->is_outdated ? make_walk(flow, function) : 0;
 }
 
 uint32_t feed_flow_chain(const struct feed_function *function, uint64_t address, bool *is_head,

@@ -38,6 +38,7 @@ struct feed_chain {
 struct feed_loop {
     uint32_t function; /* functions_at() */
     uint64_t head;     /* address */
+    uint32_t test;     /* depend_loop_begin() */
 };
 
 struct feed_flow {
@@ -78,6 +79,9 @@ int feed_flow_reach(struct feed_flow *flow, struct feed_function *function, uint
  * code does not tell. 0 or BT_MEMORY. */
 int feed_flow_jump(struct feed_flow *flow, struct feed_function *function, uint64_t jump,
                    uint64_t target);
+
+/* Makes the function's walk again if there are jumps that it does not know. 0 or BT_MEMORY. */
+int feed_flow_update(struct feed_flow *flow, struct feed_function *function);
 
 /* The loops around an instruction. *is_head: it begins an iteration of the innermost one;
  * *begins_node: it begins a basic block. */

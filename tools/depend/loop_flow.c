@@ -19,6 +19,7 @@ struct analysis {
     uint32_t *index;             /* by node of the walk: its number; or loop->node_count */
     struct value_state *ends;    /* at the end of each node */
     bool *is_reached;            /* ends[] is valid */
+    bool is_cut;                 /* an instruction could not be decoded */
     value_set *controls;         /* variables that decide whether a node is executed */
     struct loop_control control; /* without values */
 };
@@ -36,8 +37,7 @@ bool loop_flow_decode(loop_flow_read *read, void *context, uint64_t address,
 }
 
 /* state: NULL: only looks for slots. */
-static void execute_node(const struct analysis *analysis, uint32_t number,
-                         struct value_state *state)
+static void execute_node(struct analysis *analysis, uint32_t number, struct value_state *state)
 {
     struct value_instruction instruction;
     const struct code_node *node = &analysis->walk->nodes[analysis->nodes[number]];
@@ -51,6 +51,7 @@ static void execute_node(const struct analysis *analysis, uint32_t number,
             value_flow_see(analysis->flow, &instruction);
         address += instruction.decoded.length;
     }
+    analysis->is_cut |= address < node->end;
 }
 
 /* --- paths -------------------------------------------------------------------------------------
@@ -216,6 +217,8 @@ static value_set find_exits(const struct analysis *analysis)
             if (analysis->index[graph->successors[k]] == analysis->loop->node_count &&
                 analysis->is_reached[i])
                 exits |= decision_of(analysis, i);
+        if (analysis->walk->nodes[node].leaves && analysis->is_reached[i])
+            exits |= decision_of(analysis, i) | analysis->ends[i].decision;
     }
     return exits;
 }
@@ -313,6 +316,7 @@ int loop_flow_find(struct value_flow *flow, struct loop_flow_result *result,
         result->is_known = join_nodes(&analysis, walk->loops.back_edges + found->first_back_edge,
                                       found->back_edge_count, found->head, &result->end);
         result->exits = find_exits(&analysis);
+        result->is_known = result->is_known && !analysis.is_cut;
     }
     clear(&analysis);
     return prepared;

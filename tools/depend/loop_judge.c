@@ -1,7 +1,10 @@
 #include "tools/depend/loop_judge.h"
 
 #include "formats/base/grow.h"
+#include "tools/depend/jump_table.h"
+#include "tools/depend/live_registers.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +14,9 @@
 struct judged_loop {
     struct loop_values values;
     bool is_analysed;
-    bool is_observed;     /* an iteration reads what its update of memory has stored */
-    bool overwrites_kept; /* the loop overwrites what it has loaded for later iterations */
+    bool is_observed; /* an iteration reads what its update of memory has stored */
+    bool ends_early;  /* the loop writes what decides whether it ends */
+    bool knows_jumps; /* all targets of its computed jumps are known */
 };
 
 void loop_judge_clear(struct loop_judge *judge)
@@ -20,6 +24,7 @@ void loop_judge_clear(struct loop_judge *judge)
     for (size_t i = 0; i < judge->count; i++)
         free(judge->loops[i]);
     free(judge->loops);
+    free(judge->calls);
 }
 
 static size_t read_code(void *context, uint64_t address, const uint8_t **code)
@@ -88,68 +93,254 @@ static void note_inner(struct judged_loop *judged, const struct depend_pair *pai
                        const struct judged_place *sink, const struct judged_place *source)
 {
     const struct loop_values *values = &judged->values;
-    if (pair->kind == DEPEND_WAR) {
-        judged->overwrites_kept |= loop_values_keeps(values, source->address);
-        return;
-    }
-    const enum value_operation stored = loop_values_updates(values, source->address);
-    if (pair->kind == DEPEND_RAW && stored != VALUE_NONE &&
-        stored != loop_values_loads_for_update(values, sink->address))
+    const struct value_kind stored = loop_values_updates(values, source->address);
+    if (pair->kind == DEPEND_RAW && stored.operation != VALUE_NONE &&
+        !value_kind_is_equal(stored, loop_values_loads_for_update(values, sink->address)))
         judged->is_observed = true;
 }
 
-/* Looks at dependences within a loop. within: by loop. Returns slots that are also accessed
- * otherwise. */
-static uint64_t look_within(const struct loop_judge *judge, uint32_t loop, const bool *within,
-                            struct judged_loop *judged)
+/* What dependences tell about slots of the stack. */
+struct slots_seen {
+    uint64_t exposed; /* bits 1 << slot: they are also accessed otherwise */
+    value_set live;   /* variables that are read after the loop */
+};
+
+/* A read after the loop of what it has written. */
+static void note_outer(const struct loop_judge *judge, uint32_t loop,
+                       const struct depend_pair *pair, const struct judged_loop *judged,
+                       struct slots_seen *seen)
+{
+    const struct code_walk *walk;
+    const struct judged_place source = judge_place(judge, &judged->values, loop, pair->source);
+    if (pair->kind != DEPEND_RAW || source.slot == VALUE_VARIABLE_NONE)
+        return;
+    const uint32_t number = find_loop(judge, loop, &walk);
+    uint32_t inner = code_walk_loop(walk, code_walk_find(walk, source.address));
+    while (inner != LOOPS_NONE && inner != number)
+        inner = walk->loops.loops[inner].parent;
+    if (inner != LOOPS_NONE)
+        seen->live |= value_set_of(source.slot);
+}
+
+/* Looks at dependences within a loop, and on what it writes. within: by loop. */
+static void look_within(const struct loop_judge *judge, uint32_t loop, const bool *within,
+                        struct judged_loop *judged, struct slots_seen *seen)
 {
     const struct depend *depend = judge->depend;
     const size_t pairs = depend_pair_count(depend);
-    uint64_t exposed = 0;
     for (size_t i = 0; i < pairs; i++) {
         const struct depend_pair *pair = depend_pair(depend, i);
-        if (pair->loop >= judge->flow->loop_count || !within[pair->loop])
+        if (pair->loop >= judge->flow->loop_count || !within[pair->loop]) {
+            note_outer(judge, loop, pair, judged, seen);
             continue;
+        }
         const struct judged_place source = judge_place(judge, &judged->values, loop, pair->source);
         const struct judged_place sink = judge_place(judge, &judged->values, loop, pair->sink);
         const unsigned slot = exposed_slot(&sink, &source);
         if (slot != VALUE_VARIABLE_NONE)
-            exposed |= UINT64_C(1) << (slot - VALUE_REGISTERS);
+            seen->exposed |= UINT64_C(1) << (slot - VALUE_REGISTERS);
+        judged->ends_early |=
+            pair->kind == DEPEND_RAW && loop_values_decides_end(&judged->values, sink.address);
         if (pair->loop != loop || !pair->carried || pair->kind == DEPEND_WAR)
             note_inner(judged, pair, &sink, &source);
     }
-    if (!(depend->settings.kinds & (1u << DEPEND_WAR)) && judged->values.kept &&
-        judged->values.flow.has_stores)
-        judged->overwrites_kept = true;
-    return exposed;
+}
+
+/* --- registers that are used after the loop ----------------------------------------------------
+ */
+
+#define CALLERS_DEEP 2u /* of callers whose callers are asked */
+#define CALLS_MAX    8u /* of one function that are looked at */
+
+/* A direct call, in code that was executed. */
+struct judged_call {
+    uint64_t address, next, callee;
+    const struct feed_function *caller;
+};
+
+/* The call at an address, if it is a direct one. */
+static bool decode_call(struct feed_flow *flow, uint64_t address, struct judged_call *call)
+{
+    const uint8_t *code;
+    int32_t distance;
+    size_t size = feed_flow_read(flow, address, &code), prefix = size > 0 && code[0] == 0x67;
+    if (size < prefix + 1 + sizeof distance || code[prefix] != 0xe8)
+        return false;
+    memcpy(&distance, code + prefix + 1, sizeof distance);
+    call->address = address;
+    call->next = address + prefix + 1 + sizeof distance;
+    call->callee = call->next + (uint64_t)(int64_t)distance;
+    return true;
+}
+
+static int collect_calls(struct loop_judge *judge)
+{
+    judge->has_calls = true;
+    for (size_t i = 0; i < judge->flow->number_capacity; i++) {
+        const struct feed_function *caller = judge->flow->by_number[i];
+        for (uint32_t k = 0; caller && k < caller->walk.instruction_count; k++) {
+            struct judged_call call = {.caller = caller};
+            if (!decode_call(judge->flow, caller->walk.addresses[k], &call))
+                continue;
+            struct judged_call *larger = grow_array(judge->calls, &judge->call_capacity,
+                                                    judge->call_count + 1, sizeof *larger);
+            if (!larger)
+                return BT_MEMORY;
+            judge->calls = larger;
+            larger[judge->call_count++] = call;
+        }
+    }
+    return 0;
+}
+
+/* The results of a function that its callers use, as far as their code is known: if none of them
+ * calls it directly, or many do, all. */
+static int find_results(struct loop_judge *judge, uint32_t function, unsigned depth,
+                        value_set *results, struct bt_error *error)
+{
+    const uint64_t start = functions_get(judge->flow->functions, function)->start;
+    unsigned calls = 0;
+    value_set used = 0, live;
+    *results = live_results();
+    if (!judge->has_calls && collect_calls(judge) < 0)
+        return bt_fail(error, BT_MEMORY, "no memory for verdicts");
+    for (size_t i = 0; i < judge->call_count; i++) {
+        const struct judged_call call = judge->calls[i];
+        struct live_code code = {.walk = &call.caller->walk,
+                                 .read = read_code,
+                                 .context = judge->flow,
+                                 .results = live_results(),
+                                 .unassigned = live_second_results()};
+        if (call.callee != start || call.caller->number == function)
+            continue;
+        int result = calls++ < CALLS_MAX && depth > 0
+                         ? find_results(judge, call.caller->number, depth - 1, &code.results, error)
+                         : 0;
+        if (result == 0 && calls <= CALLS_MAX)
+            result = live_after(&code, call.address, call.next, &live, error);
+        if (result < 0)
+            return result;
+        used |= calls <= CALLS_MAX ? live : live_results();
+    }
+    if (calls > 0)
+        *results = used & live_results();
+    return 0;
+}
+
+static int find_live(struct loop_judge *judge, uint32_t loop, value_set *live,
+                     struct bt_error *error)
+{
+    struct live_code code = {.read = read_code, .context = judge->flow};
+    const uint32_t number = find_loop(judge, loop, &code.walk);
+    *live = ~(value_set)0;
+    if (number == LOOPS_NONE || code.walk->is_cut)
+        return 0;
+    const int result =
+        find_results(judge, judge->flow->loops[loop].function, CALLERS_DEEP, &code.results, error);
+    return result == 0 ? live_after_loop(&code, number, live, error) : result;
+}
+
+/* --- computed jumps ----------------------------------------------------------------------------
+ */
+
+/* The jump at the end of a node; 0: it is none that is computed. */
+static uint64_t computed_jump(struct feed_flow *flow, const struct code_node *node)
+{
+    struct value_instruction instruction;
+    uint64_t address = node->start, last = 0;
+    while (address < node->end && loop_flow_decode(read_code, flow, address, &instruction)) {
+        last = address;
+        address += instruction.decoded.length;
+    }
+    return last && instruction.decoded.meta.category == ZYDIS_CATEGORY_UNCOND_BR &&
+                   instruction.operands[0].type != ZYDIS_OPERAND_TYPE_IMMEDIATE
+               ? last
+               : 0;
+}
+
+/* Adds the targets of a jump's table to the function's walk. *is_known: it has one, which contains
+ * all targets that were reached. 0 or BT_MEMORY. */
+static int add_targets(struct loop_judge *judge, struct feed_function *function, uint64_t jump,
+                       bool *is_known)
+{
+    uint64_t *targets = malloc(JUMP_TABLE_MAX * sizeof *targets);
+    if (!targets)
+        return BT_MEMORY;
+    const unsigned count = jump_table_read(&function->walk, code_walk_find(&function->walk, jump),
+                                           read_code, judge->flow, targets);
+    int result = 0;
+    *is_known = count > 0;
+    for (unsigned i = 0; i < count; i++)
+        *is_known = *is_known && functions_at(judge->flow->functions, targets[i], false,
+                                              function->number) == function->number;
+    for (size_t i = 0; i < function->jump_count && *is_known; i++) {
+        unsigned k = 0;
+        while (k < count && targets[k] != function->jumps[i].target)
+            k++;
+        *is_known = function->jumps[i].jump != jump || k < count;
+    }
+    for (unsigned i = 0; i < count && *is_known && result == 0; i++)
+        result = feed_flow_jump(judge->flow, function, jump, targets[i]);
+    free(targets);
+    return result;
+}
+
+/* Finds where computed jumps of a loop may lead, also those that were not reached. 0 or BT_MEMORY.
+ */
+static int find_jumps(struct loop_judge *judge, uint32_t loop, struct judged_loop *judged)
+{
+    struct feed_function *function = judge->flow->by_number[judge->flow->loops[loop].function];
+    const struct code_walk *walk;
+    const uint32_t number = find_loop(judge, loop, &walk);
+    const uint32_t count = number == LOOPS_NONE ? 0 : walk->loops.loops[number].node_count;
+    uint64_t *jumps = malloc((count + 1) * sizeof *jumps);
+    int result = jumps ? 0 : BT_MEMORY;
+    judged->knows_jumps = true;
+    for (uint32_t i = 0; i < count && result == 0; i++) /* they remain when the walk changes */
+        jumps[i] = computed_jump(
+            judge->flow, &walk->nodes[walk->loops.nodes[walk->loops.loops[number].first_node + i]]);
+    for (uint32_t i = 0; i < count && result == 0; i++) {
+        bool is_known = true;
+        if (jumps[i])
+            result = add_targets(judge, function, jumps[i], &is_known);
+        judged->knows_jumps = judged->knows_jumps && is_known;
+    }
+    free(jumps);
+    return result == 0 ? feed_flow_update(judge->flow, function) : result;
 }
 
 /* --- loops -------------------------------------------------------------------------------------
  */
 
-/* Finds the values again if other instructions than the analysis knows access slots. */
+/* Finds the values again if other instructions than the analysis knows access slots, or read them
+ * after the loop. */
 static int analyse_again(struct loop_judge *judge, uint32_t loop, const bool *within,
                          struct judged_loop *judged)
 {
     const struct code_walk *walk;
     struct bt_error error;
-    uint64_t exposed = 0, before;
+    struct slots_seen seen = {0, 0}, before;
     const uint32_t number = find_loop(judge, loop, &walk);
     judged->values.is_unknown = number == LOOPS_NONE;
+    if (find_live(judge, loop, &seen.live, &error) < 0)
+        return BT_MEMORY;
     do {
-        before = exposed;
-        if (!judged->values.is_unknown && loop_values_find(&judged->values, walk, number, exposed,
-                                                           read_code, judge->flow, &error) < 0)
+        before = seen;
+        if (!judged->values.is_unknown &&
+            loop_values_find(&judged->values, walk, number, seen.live, seen.exposed, read_code,
+                             judge->flow, &error) < 0)
             return BT_MEMORY;
-        judged->is_observed = judged->overwrites_kept = false;
+        judged->is_observed = judged->ends_early = false;
         if (!judged->values.is_unknown)
-            exposed |= look_within(judge, loop, within, judged);
-    } while (exposed != before);
+            look_within(judge, loop, within, judged, &seen);
+    } while (seen.exposed != before.exposed || seen.live != before.live);
     return 0;
 }
 
 static int analyse(struct loop_judge *judge, uint32_t loop, struct judged_loop *judged)
 {
+    if (find_jumps(judge, loop, judged) < 0)
+        return BT_MEMORY;
     bool *within = malloc((judge->flow->loop_count + 1) * sizeof *within);
     if (!within)
         return BT_MEMORY;
@@ -197,9 +388,9 @@ static enum depend_carry carry_read(const struct judged_loop *judged,
             return DEPEND_CARRY_REAL;
         return kind == LOOP_VALUE_SERIAL ? DEPEND_CARRY_SERIAL : DEPEND_CARRY_REDUCTION;
     }
-    const enum value_operation stored = loop_values_updates(values, source->address);
-    return !judged->is_observed && stored != VALUE_NONE &&
-                   stored == loop_values_loads_for_update(values, sink->address)
+    const struct value_kind stored = loop_values_updates(values, source->address);
+    return !judged->is_observed && stored.operation != VALUE_NONE &&
+                   value_kind_is_equal(stored, loop_values_loads_for_update(values, sink->address))
                ? DEPEND_CARRY_REDUCTION
                : DEPEND_CARRY_REAL;
 }
@@ -212,11 +403,11 @@ static enum depend_carry carry_write(const struct judged_loop *judged, unsigned 
     const struct loop_values *values = &judged->values;
     if (sink->slot != VALUE_VARIABLE_NONE && sink->slot == source->slot)
         return DEPEND_CARRY_NONE;
-    const enum value_operation before = kind == DEPEND_WAR
-                                            ? loop_values_loads_for_update(values, source->address)
-                                            : loop_values_updates(values, source->address);
-    return !judged->is_observed && before != VALUE_NONE &&
-                   before == loop_values_updates(values, sink->address)
+    const struct value_kind before = kind == DEPEND_WAR
+                                         ? loop_values_loads_for_update(values, source->address)
+                                         : loop_values_updates(values, source->address);
+    return !judged->is_observed && before.operation != VALUE_NONE &&
+                   value_kind_is_equal(before, loop_values_updates(values, sink->address))
                ? DEPEND_CARRY_REDUCTION
                : DEPEND_CARRY_REAL;
 }
@@ -248,8 +439,37 @@ static const char *register_name(unsigned variable)
     return variable == VALUE_X87 ? "st(0)" : "rflags";
 }
 
-static int add_reduction(const struct loop_values *values, unsigned variable,
-                         depend_value_function *add, void *to, struct bt_error *error)
+/* An address in words: a line of the loop's function. */
+static void describe_address(struct loop_judge *judge, uint32_t loop, uint64_t address, char *text,
+                             size_t size)
+{
+    const struct feed_loop *found = &judge->flow->loops[loop];
+    uint32_t head, number;
+    if (code_places_add(judge->places, found->head, found->function, &head) < 0 ||
+        code_places_add(judge->places, address, found->function, &number) < 0) {
+        judge->out_of_memory = true;
+        snprintf(text, size, "0x%" PRIx64, address);
+        return;
+    }
+    const struct dependence_place own = code_places_describe(judge->places, head);
+    const struct dependence_place place = code_places_describe(judge->places, number);
+    depend_report_describe(&place, own.file, text, size);
+}
+
+/* A variable in words: a register, or the line that uses a slot of the stack. */
+static void name_variable(struct loop_judge *judge, uint32_t loop, const struct loop_values *values,
+                          unsigned variable, char *text, size_t size)
+{
+    if (variable < VALUE_REGISTERS)
+        snprintf(text, size, "register %s", register_name(variable));
+    else
+        describe_address(judge, loop, values->flow.slots[variable - VALUE_REGISTERS].address, text,
+                         size);
+}
+
+static int add_variable(struct loop_judge *judge, uint32_t loop, const struct loop_values *values,
+                        unsigned variable, depend_value_function *add, void *to,
+                        struct bt_error *error)
 {
     static const char *const names[] = {[VALUE_NONE] = "a value of all iterations",
                                         [VALUE_ADD] = "a sum",
@@ -260,45 +480,110 @@ static int add_reduction(const struct loop_values *values, unsigned variable,
                                         [VALUE_MINIMUM] = "a minimum",
                                         [VALUE_MAXIMUM] = "a maximum",
                                         [VALUE_SELECT] = "a conditional assignment"};
-    char reason[REASON_BYTES];
-    snprintf(reason, sizeof reason, "register %s is %s", register_name(variable),
-             names[values->operations[variable]]);
-    return add(to, true, reason, error);
+    const bool is_slot = variable >= VALUE_REGISTERS;
+    char name[REASON_BYTES / 2], reason[REASON_BYTES];
+    name_variable(judge, loop, values, variable, name, sizeof name);
+    switch (values->kinds[variable]) {
+    case LOOP_VALUE_REDUCTION:
+        snprintf(reason, sizeof reason, "%s %s %s", name, is_slot ? "computes" : "is",
+                 names[values->operations[variable]]);
+        return add(to, DEPEND_VALUE_REDUCTION, reason, error);
+    case LOOP_VALUE_LAST:
+        snprintf(reason, sizeof reason, "last value used: %s assigns it", name);
+        return is_slot ? add(to, DEPEND_VALUE_LAST, reason, error) : 0;
+    case LOOP_VALUE_SERIAL:
+        snprintf(reason, sizeof reason, "%s passes a value on to the next iteration", name);
+        return is_slot ? add(to, DEPEND_VALUE_SERIAL, reason, error) : 0;
+    default:
+        return 0;
+    }
 }
 
-/* One reason for all registers that pass values on. */
-static int add_serial(const struct loop_values *values, depend_value_function *add, void *to,
-                      struct bt_error *error)
+/* One reason for all registers of a kind. */
+static int add_registers(const struct loop_values *values, enum loop_value_kind kind,
+                         depend_value_function *add, void *to, struct bt_error *error)
 {
     char names[REASON_BYTES] = "", reason[REASON_BYTES + 80];
     unsigned count = 0;
     size_t size = 0;
     for (unsigned i = 0; i < VALUE_REGISTERS && size < sizeof names; i++)
-        if (values->kinds[i] == LOOP_VALUE_SERIAL)
+        if (values->kinds[i] == (unsigned)kind)
             size += (size_t)snprintf(names + size, sizeof names - size, "%s%s", count++ ? ", " : "",
                                      register_name(i));
     if (count == 0)
         return 0;
+    if (kind == LOOP_VALUE_LAST) {
+        snprintf(reason, sizeof reason, "last value used: %s %s",
+                 count == 1 ? "register" : "registers", names);
+        return add(to, DEPEND_VALUE_LAST, reason, error);
+    }
     snprintf(reason, sizeof reason, "%s %s %s on to the next iteration",
              count == 1 ? "register" : "registers", names,
              count == 1 ? "passes a value" : "pass values");
-    return add(to, false, reason, error);
+    return add(to, DEPEND_VALUE_SERIAL, reason, error);
+}
+
+/* After these instructions nothing is known. */
+static int add_obstacles(struct loop_judge *judge, uint32_t loop,
+                         const struct value_obstacles *obstacles, bool knows_jumps,
+                         depend_value_function *add, void *to, struct bt_error *error)
+{
+    const struct {
+        uint64_t address;
+        const char *reason;
+    } all[] = {
+        {obstacles->call, "calls code that is not all known: it may leave the loop, and change any "
+                          "register"},
+        {obstacles->modes, "changes or reads the state of the processor: rounding, exceptions, or "
+                           "the direction of strings"},
+        {knows_jumps ? 0 : obstacles->jump,
+         "jumps to an address that it computes: where else it may lead is not "
+         "known"},
+    };
+    int result = 0;
+    for (size_t i = 0; i < sizeof all / sizeof all[0] && result == 0; i++) {
+        char place[REASON_BYTES / 2], reason[REASON_BYTES];
+        if (all[i].address == 0)
+            continue;
+        describe_address(judge, loop, all[i].address, place, sizeof place);
+        snprintf(reason, sizeof reason, "%s %s", place, all[i].reason);
+        result = add(to, DEPEND_VALUE_SERIAL, reason, error);
+    }
+    return result;
+}
+
+static int add_system_calls(struct loop_judge *judge, uint32_t loop,
+                            const struct value_obstacles *obstacles, depend_value_function *add,
+                            void *to, struct bt_error *error)
+{
+    char place[REASON_BYTES / 2], reason[REASON_BYTES];
+    const uint64_t address = obstacles->system_call;
+    if (address == 0 && depend_loop(judge->depend, loop).system_calls == 0)
+        return 0;
+    describe_address(judge, loop, address ? address : judge->flow->loops[loop].head, place,
+                     sizeof place);
+    snprintf(reason, sizeof reason,
+             "system calls: order and data in the kernel are not seen (%s%s)",
+             address ? "" : "the loop at ", place);
+    return add(to, DEPEND_VALUE_SERIAL, reason, error);
 }
 
 /* What is not about one register. */
-static int add_others(const struct judged_loop *judged, depend_value_function *add, void *to,
-                      struct bt_error *error)
+static int add_others(struct loop_judge *judge, uint32_t loop, const struct judged_loop *judged,
+                      depend_value_function *add, void *to, struct bt_error *error)
 {
-    int result = 0;
-    if (judged->values.is_unknown)
-        return add(to, false, "the loop is too large: the values in its registers are not known",
-                   error);
-    if (judged->values.ends_early)
-        result = add(to, false, "what an iteration loads or computes decides whether the loop ends",
-                     error);
-    if (result == 0 && judged->overwrites_kept)
-        result = add(to, false, "a register keeps what the loop overwrites in memory", error);
-    return result;
+    char head[REASON_BYTES / 2], reason[REASON_BYTES];
+    describe_address(judge, loop, judge->flow->loops[loop].head, head, sizeof head);
+    if (judged->values.is_unknown) {
+        snprintf(reason, sizeof reason,
+                 "the loop at %s is too large: the values in its registers are not known", head);
+        return add(to, DEPEND_VALUE_SERIAL, reason, error);
+    }
+    if (!judged->values.ends_early && !judged->ends_early)
+        return 0;
+    snprintf(reason, sizeof reason,
+             "what an iteration loads or computes decides whether the loop at %s ends", head);
+    return add(to, DEPEND_VALUE_SERIAL, reason, error);
 }
 
 int loop_judge_values(struct loop_judge *judge, uint32_t loop, depend_value_function *add, void *to,
@@ -307,11 +592,20 @@ int loop_judge_values(struct loop_judge *judge, uint32_t loop, depend_value_func
     const struct judged_loop *judged = judged_of(judge, loop);
     if (judge->out_of_memory)
         return bt_fail(error, BT_MEMORY, "no memory for verdicts");
-    int result = add_others(judged, add, to, error);
+    const struct loop_values *values = &judged->values;
+    int result = add_system_calls(judge, loop, &values->flow.obstacles, add, to, error);
     if (result == 0)
-        result = add_serial(&judged->values, add, to, error);
-    for (unsigned i = 0; i < VALUE_REGISTERS && result == 0; i++)
-        if (judged->values.kinds[i] == LOOP_VALUE_REDUCTION)
-            result = add_reduction(&judged->values, i, add, to, error);
+        result = add_others(judge, loop, judged, add, to, error);
+    if (judged->values.is_unknown)
+        return result;
+    if (result == 0)
+        result = add_obstacles(judge, loop, &values->flow.obstacles, judged->knows_jumps, add, to,
+                               error);
+    if (result == 0)
+        result = add_registers(values, LOOP_VALUE_SERIAL, add, to, error);
+    if (result == 0)
+        result = add_registers(values, LOOP_VALUE_LAST, add, to, error);
+    for (unsigned i = 0; i < VALUE_STORED && result == 0; i++)
+        result = add_variable(judge, loop, values, i, add, to, error);
     return result;
 }

@@ -13,10 +13,13 @@
 struct loop_judge {
     const struct depend *depend; /* these three are set by the caller */
     struct feed_flow *flow;
-    const struct code_places *places;
+    struct code_places *places;
     /* private */
     struct judged_loop **loops; /* by loop; NULL: not analysed yet */
     size_t count;
+    struct judged_call *calls; /* direct ones of executed code */
+    size_t call_count, call_capacity;
+    bool has_calls; /* they are collected */
     bool out_of_memory;
 };
 

@@ -41,6 +41,16 @@ static bool is_copy(const struct executing *executing)
     return false;
 }
 
+/* Reads an operand for another, perhaps of more bits: copies of its sign, or zeros. */
+static struct value read_extended(struct executing *executing, const ZydisDecodedOperand *to,
+                                  const ZydisDecodedOperand *from)
+{
+    const struct value value = operand_read(executing, from);
+    const bool has_sign =
+        text_begins(executing->name, "movsx") || text_begins(executing->name, "c");
+    return has_sign && from->size < to->size ? value_extend(value, from->size, to->size) : value;
+}
+
 static void execute_copy(struct executing *executing)
 {
     const ZydisDecodedOperand *to = &executing->instruction->operands[0], *from = to + 1;
@@ -50,9 +60,9 @@ static void execute_copy(struct executing *executing)
     const unsigned source = is_whole ? value_variable(from->reg.value) : VALUE_VARIABLE_NONE;
     const unsigned target = is_whole ? value_variable(to->reg.value) : VALUE_VARIABLE_NONE;
     if (source < VALUE_MASKS && target < VALUE_MASKS)
-        operand_copy(executing, target, source);
+        operand_copy(executing, target, source, to->size == 32 ? 32 : VALUE_WHOLE);
     else
-        operand_write(executing, to, operand_read(executing, from));
+        operand_write(executing, to, read_extended(executing, to, from));
     const unsigned written = value_flow_variable(executing->flow, to);
     if (written < VALUE_MASKS && written >= VALUE_VECTORS && from->size < to->size)
         executing->state->parts[written].width = from->size;
@@ -69,18 +79,18 @@ static enum value_operation operation_of(const char *name, bool *subtracts)
         uint8_t operation;
         bool subtracts;
     } operations[] = {{"padds", VALUE_NONE, false}, /* saturate, and so on */
-                      {"psubs", VALUE_NONE, false},     {"psubus", VALUE_NONE, false},
-                      {"addsub", VALUE_NONE, false},    {"pandn", VALUE_NONE, false},
-                      {"padd", VALUE_ADD, false},       {"add", VALUE_ADD, false},
-                      {"psub", VALUE_ADD, true},        {"sub", VALUE_ADD, true},
-                      {"pmull", VALUE_MULTIPLY, false}, {"mulp", VALUE_MULTIPLY, false},
-                      {"muls", VALUE_MULTIPLY, false},  {"imul", VALUE_MULTIPLY, false},
-                      {"andn", VALUE_NONE, false},      {"pand", VALUE_AND, false},
-                      {"and", VALUE_AND, false},        {"por", VALUE_OR, false},
-                      {"or", VALUE_OR, false},          {"pxor", VALUE_XOR, false},
-                      {"xor", VALUE_XOR, false},        {"pmin", VALUE_MINIMUM, false},
-                      {"min", VALUE_MINIMUM, false},    {"pmax", VALUE_MAXIMUM, false},
-                      {"max", VALUE_MAXIMUM, false}};
+                      {"paddus", VALUE_NONE, false},   {"psubs", VALUE_NONE, false},
+                      {"psubus", VALUE_NONE, false},   {"addsub", VALUE_NONE, false},
+                      {"pandn", VALUE_NONE, false},    {"padd", VALUE_ADD, false},
+                      {"add", VALUE_ADD, false},       {"psub", VALUE_ADD, true},
+                      {"sub", VALUE_ADD, true},        {"pmull", VALUE_MULTIPLY, false},
+                      {"mulp", VALUE_MULTIPLY, false}, {"muls", VALUE_MULTIPLY, false},
+                      {"imul", VALUE_MULTIPLY, false}, {"andn", VALUE_NONE, false},
+                      {"pand", VALUE_AND, false},      {"and", VALUE_AND, false},
+                      {"por", VALUE_OR, false},        {"or", VALUE_OR, false},
+                      {"pxor", VALUE_XOR, false},      {"xor", VALUE_XOR, false},
+                      {"pmin", VALUE_MINIMUM, false},  {"min", VALUE_MINIMUM, false},
+                      {"pmax", VALUE_MAXIMUM, false},  {"max", VALUE_MAXIMUM, false}};
     *subtracts = false;
     for (unsigned i = 0; i < sizeof operations / sizeof operations[0]; i++)
         if (text_begins(name, operations[i].prefix)) {
@@ -88,6 +98,45 @@ static enum value_operation operation_of(const char *name, bool *subtracts)
             return (enum value_operation)operations[i].operation;
         }
     return VALUE_NONE;
+}
+
+/* The bits of the elements that a vector instruction names at its end. */
+static unsigned lanes_of(const char *name)
+{
+    switch (name[strlen(name) - 1]) {
+    case 'b':
+        return 8;
+    case 'w':
+        return 16;
+    case 'd':
+        return 32;
+    default:
+        return 64;
+    }
+}
+
+/* What the instruction does its operation with. */
+static struct value_kind kind_of(const struct executing *executing, enum value_operation operation,
+                                 const ZydisDecodedOperand *operand)
+{
+    const char *name = executing->name;
+    const size_t length = strlen(name);
+    struct value_kind kind = {.operation = (uint8_t)operation, .bits = operand->size};
+    if (operand->type != ZYDIS_OPERAND_TYPE_REGISTER ||
+        value_variable(operand->reg.value) < VALUE_VECTORS)
+        return kind;
+    if (operation == VALUE_AND || operation == VALUE_OR || operation == VALUE_XOR) {
+        kind.domain = VALUE_BITWISE;
+    } else if (name[0] == 'p') {
+        const bool is_unsigned = length > 2 && name[length - 2] == 'u';
+        kind.domain =
+            (uint16_t)((is_unsigned ? VALUE_UNSIGNED_LANES : VALUE_LANES) | lanes_of(name));
+    } else {
+        kind.domain = (uint16_t)(VALUE_FLOAT | (name[length - 1] == 's' ? 32 : 64));
+        if (name[length - 2] == 's') /* scalar */
+            kind.bits = name[length - 1] == 's' ? 32 : 64;
+    }
+    return kind;
 }
 
 static struct value compute(struct executing *executing, enum value_operation operation,
@@ -101,9 +150,12 @@ static struct value compute(struct executing *executing, enum value_operation op
             return operand_read(executing, left);
     }
     const struct value a = operand_read(executing, left), b = operand_read(executing, right);
+    const struct value_kind kind =
+        kind_of(executing, operation, &executing->instruction->operands[0]);
     if (is_constant(right) && operation == VALUE_ADD)
-        return value_add_constant(a, subtracts ? -right->imm.value.u : right->imm.value.u);
-    return subtracts ? value_subtract(&a, &b) : value_combine(operation, &a, &b);
+        return value_add_constant(a, subtracts ? -right->imm.value.u : right->imm.value.u,
+                                  kind.bits);
+    return subtracts ? value_subtract(kind, &a, &b) : value_combine(kind, &a, &b);
 }
 
 /* An operation: the first operand, or the one before the last, with the last. */
@@ -127,7 +179,8 @@ static bool execute_operation(struct executing *executing)
 static void execute_step(struct executing *executing, uint64_t step)
 {
     const ZydisDecodedOperand *operand = &executing->instruction->operands[0];
-    const struct value value = value_add_constant(operand_read(executing, operand), step);
+    const struct value value =
+        value_add_constant(operand_read(executing, operand), step, operand->size);
     operand_set_flags(executing, value_all(&value));
     operand_write(executing, operand, value);
 }
@@ -169,7 +222,8 @@ static bool execute_fused(struct executing *executing)
             product |= value_all(&value);
     }
     const struct value rest = value_of_set(product);
-    operand_write(executing, &operands[0], value_combine(VALUE_ADD, &sum, &rest));
+    const struct value_kind kind = kind_of(executing, VALUE_ADD, &operands[0]);
+    operand_write(executing, &operands[0], value_combine(kind, &sum, &rest));
     return true;
 }
 
@@ -194,12 +248,13 @@ static void execute_lea(struct executing *executing)
     const bool has_base =
         operands[1].mem.base != ZYDIS_REGISTER_NONE && operands[1].mem.base != ZYDIS_REGISTER_RIP;
     const bool has_index = operands[1].mem.index != ZYDIS_REGISTER_NONE;
+    const struct value_kind add = {.operation = VALUE_ADD, .bits = 64};
     struct value index = operand.index, sum = operand.base;
     if (operand.scale > 1)
         index = value_of_set(value_all(&index));
     if (has_index)
-        sum = has_base ? value_combine(VALUE_ADD, &sum, &index) : index;
-    sum = value_add_constant(sum, (uint64_t)operand.displacement);
+        sum = has_base ? value_combine(add, &sum, &index) : index;
+    sum = value_add_constant(sum, (uint64_t)operand.displacement, 64);
     if (!sum.is_exact)
         sum.constant = identify_address(&operand, has_base, has_index);
     operand_write(executing, &operands[0], sum);
@@ -218,7 +273,8 @@ bool value_arithmetic_execute(struct executing *executing)
     case ZYDIS_MNEMONIC_CWDE:
     case ZYDIS_MNEMONIC_CDQE: {
         const ZydisDecodedOperand *operands = executing->instruction->operands;
-        operand_write(executing, &operands[0], operand_read(executing, &operands[1]));
+        operand_write(executing, &operands[0],
+                      read_extended(executing, &operands[0], &operands[1]));
         return true;
     }
     case ZYDIS_MNEMONIC_LEA:

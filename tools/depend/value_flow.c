@@ -14,7 +14,7 @@ void value_flow_restart(struct value_flow *flow)
     flow->decisions[0] = (struct value_decision){.address = 0};
     flow->decision_count = 1;
     flow->used = flow->read = flow->stale = flow->calls = 0;
-    flow->has_stores = false;
+    flow->overwritten = flow->assigned = 0;
 }
 
 value_set value_flow_close(const struct value_flow *flow, value_set set)
@@ -60,22 +60,24 @@ static enum value_condition condition_of(ZydisMnemonic mnemonic)
     switch (mnemonic) {
     case ZYDIS_MNEMONIC_JL:
     case ZYDIS_MNEMONIC_JLE:
-    case ZYDIS_MNEMONIC_JB:
-    case ZYDIS_MNEMONIC_JBE:
     case ZYDIS_MNEMONIC_CMOVL:
     case ZYDIS_MNEMONIC_CMOVLE:
-    case ZYDIS_MNEMONIC_CMOVB:
-    case ZYDIS_MNEMONIC_CMOVBE:
         return VALUE_CONDITION_LESS;
     case ZYDIS_MNEMONIC_JNL:
     case ZYDIS_MNEMONIC_JNLE:
-    case ZYDIS_MNEMONIC_JNB:
-    case ZYDIS_MNEMONIC_JNBE:
     case ZYDIS_MNEMONIC_CMOVNL:
     case ZYDIS_MNEMONIC_CMOVNLE:
+        return VALUE_CONDITION_GREATER;
+    case ZYDIS_MNEMONIC_JB:
+    case ZYDIS_MNEMONIC_JBE:
+    case ZYDIS_MNEMONIC_CMOVB:
+    case ZYDIS_MNEMONIC_CMOVBE:
+        return VALUE_CONDITION_BELOW;
+    case ZYDIS_MNEMONIC_JNB:
+    case ZYDIS_MNEMONIC_JNBE:
     case ZYDIS_MNEMONIC_CMOVNB:
     case ZYDIS_MNEMONIC_CMOVNBE:
-        return VALUE_CONDITION_GREATER;
+        return VALUE_CONDITION_ABOVE;
     case ZYDIS_MNEMONIC_JZ:
         return VALUE_CONDITION_EQUAL;
     case ZYDIS_MNEMONIC_JNZ:
@@ -100,8 +102,8 @@ static void execute_conditional(struct executing *executing)
     struct value value;
     flow->read |= decision;
     if (flags->is_compared &&
-        value_choose(&value, condition_of(executing->instruction->decoded.mnemonic), &flags->left,
-                     &flags->right, &kept, &moved)) {
+        value_choose(&value, condition_of(executing->instruction->decoded.mnemonic),
+                     &flags->compared, &kept, &moved)) {
         value_flow_decide(flow, flags, decision, value.bases);
     } else {
         value_flow_decide(flow, flags, decision, 0);
@@ -126,8 +128,12 @@ static void execute_comparison(struct executing *executing)
     const struct value left = operand_read(executing, &operands[0]);
     const struct value right = operand_read(executing, &operands[1]);
     operand_set_flags(executing, value_all(&left) | value_all(&right));
-    flags->left = left;
-    flags->right = right;
+    flags->compared = (struct value_comparison){
+        .left = left,
+        .right = right,
+        .domain = executing->instruction->decoded.mnemonic == ZYDIS_MNEMONIC_CMP ? VALUE_INTEGER
+                                                                                 : VALUE_FLOAT,
+        .bits = operands[0].size};
     flags->is_compared = true;
     flags->address = executing->instruction->address;
 }
@@ -162,7 +168,6 @@ static struct value_callee find_callee(struct value_flow *flow,
         if (flow->callees[i].address == callee.address)
             return flow->callees[i];
     callee.is_known = flow->arguments(flow->context, &callee);
-    callee.registers &= general_arguments() | range_of(VALUE_VECTORS, 8);
     if (flow->callee_count < VALUE_CALLEES)
         flow->callees[flow->callee_count++] = callee;
     return callee;
@@ -174,7 +179,8 @@ static value_set pass_arguments(struct executing *executing, const struct value_
 {
     struct value_flow *flow = executing->flow;
     struct value_state *state = executing->state;
-    const value_set registers = general_arguments() | range_of(VALUE_VECTORS, 8);
+    const value_set registers =
+        callee->is_known ? callee->registers : general_arguments() | range_of(VALUE_VECTORS, 8);
     value_set passed = 0;
     for (unsigned i = 0; i < VALUE_REGISTERS; i++) {
         const struct value own = value_of_variable(i);
@@ -186,8 +192,14 @@ static value_set pass_arguments(struct executing *executing, const struct value_
         else if (!callee->is_known && i < VALUE_VECTORS)
             flow->stale |= value_set_of(i);
     }
-    state->unread &= ~registers;
+    state->unread &= ~(general_arguments() | range_of(VALUE_VECTORS, 8));
     return passed;
+}
+
+static void note_obstacle(uint64_t *address, const struct executing *executing, bool is_one)
+{
+    if (is_one && *address == 0)
+        *address = executing->instruction->address;
 }
 
 /* The whole register. */
@@ -203,16 +215,18 @@ static void execute_call(struct executing *executing)
     struct value_flow *flow = executing->flow;
     struct value_state *state = executing->state;
     const struct value_callee callee = find_callee(flow, executing->instruction);
-    const value_set lost = not_preserved() & (callee.is_known ? callee.clobbered : ~(value_set)0);
+    const value_set lost = callee.is_known ? callee.clobbered : not_preserved();
     const value_set passed = pass_arguments(executing, &callee);
     const unsigned number = operand_number_load(flow, executing->instruction->address, passed);
     const struct value result = value_of_set(passed | value_set_of(VALUE_STORED + number));
     flow->used |= passed | flow->control;
     flow->read |= passed;
     flow->calls |= callee.is_pure ? 0 : value_set_of(VALUE_STORED + number);
-    flow->has_stores = true;
+    note_obstacle(&flow->obstacles.call, executing, !callee.is_known);
+    note_obstacle(&flow->obstacles.system_call, executing, callee.has_system_calls);
+    note_obstacle(&flow->obstacles.modes, executing, callee.changes_modes);
     for (unsigned i = 0; i < VALUE_REGISTERS; i++)
-        if (lost & value_set_of(i))
+        if ((lost & value_set_of(i)) && i != REGISTER(RSP))
             set_register(state, i, result);
     state->depth = 0;
     state->flags = (struct value_flags){.set = value_all(&result), .carry = value_all(&result)};
@@ -233,7 +247,7 @@ static void execute_system_call(struct executing *executing)
     flow->used |= passed | flow->control;
     flow->read |= passed;
     flow->calls |= own;
-    flow->has_stores = true;
+    note_obstacle(&flow->obstacles.system_call, executing, true);
     set_register(state, REGISTER(RAX), value_of_set(passed | own));
     set_register(state, REGISTER(RCX), value_of_set(0));
     set_register(state, REGISTER(R11), value_of_set(0));
@@ -271,6 +285,14 @@ static value_set read_operands(struct executing *executing)
         const struct value value = operand_read(executing, &operand);
         all |= value_all(&value);
     }
+    if (executing->instruction->decoded.mnemonic == ZYDIS_MNEMONIC_XLAT) {
+        /* its index is no operand */
+        const ZydisDecodedOperand index = {
+            .type = ZYDIS_OPERAND_TYPE_REGISTER, .size = 8, .reg.value = ZYDIS_REGISTER_AL};
+        const struct value value = operand_read(executing, &index);
+        executing->flow->used |= value_all(&value);
+        all |= value_all(&value);
+    }
     return all;
 }
 
@@ -299,6 +321,7 @@ static void execute_string(struct executing *executing)
                                                      ZYDIS_ATTRIB_HAS_REPNE)) != 0;
     const struct value source = state->values[REGISTER(RSI)], target = state->values[REGISTER(RDI)];
     const struct value count = value_of_set(value_all(&state->values[REGISTER(RCX)]));
+    const struct value_kind add = {.operation = VALUE_ADD, .bits = 64};
     execute_other(executing);
     for (unsigned i = 0; i < decoded->operand_count; i++) {
         const ZydisDecodedOperand *operand = &executing->instruction->operands[i];
@@ -309,9 +332,26 @@ static void execute_string(struct executing *executing)
             continue;
         const struct value *before = variable == REGISTER(RSI) ? &source : &target;
         operand_write(executing, operand,
-                      is_repeated ? value_combine(VALUE_ADD, before, &count)
-                                  : value_add_constant(*before, 1));
+                      is_repeated ? value_combine(add, before, &count)
+                                  : value_add_constant(*before, 1, 64));
     }
+}
+
+bool value_changes_modes(const struct value_instruction *instruction)
+{
+    static const uint16_t mnemonics[] = {
+        ZYDIS_MNEMONIC_LDMXCSR,  ZYDIS_MNEMONIC_VLDMXCSR,  ZYDIS_MNEMONIC_STMXCSR,
+        ZYDIS_MNEMONIC_VSTMXCSR, ZYDIS_MNEMONIC_FLDCW,     ZYDIS_MNEMONIC_FLDENV,
+        ZYDIS_MNEMONIC_FNSTENV,  ZYDIS_MNEMONIC_FNSTSW,    ZYDIS_MNEMONIC_FNCLEX,
+        ZYDIS_MNEMONIC_FNINIT,   ZYDIS_MNEMONIC_FNSAVE,    ZYDIS_MNEMONIC_FRSTOR,
+        ZYDIS_MNEMONIC_FXRSTOR,  ZYDIS_MNEMONIC_FXRSTOR64, ZYDIS_MNEMONIC_XRSTOR,
+        ZYDIS_MNEMONIC_XRSTOR64, ZYDIS_MNEMONIC_STD,       ZYDIS_MNEMONIC_POPF,
+        ZYDIS_MNEMONIC_POPFQ,    ZYDIS_MNEMONIC_WRFSBASE,  ZYDIS_MNEMONIC_WRGSBASE,
+        ZYDIS_MNEMONIC_WRPKRU};
+    for (unsigned i = 0; i < sizeof mnemonics / sizeof mnemonics[0]; i++)
+        if (instruction->decoded.mnemonic == mnemonics[i])
+            return true;
+    return false;
 }
 
 /* The target of an indirect jump decides, too. */
@@ -321,13 +361,15 @@ static void execute_jump(struct executing *executing)
     struct value_state *state = executing->state;
     const struct value counter = state->values[REGISTER(RCX)];
     state->condition = (uint8_t)condition_of(instruction->decoded.mnemonic);
+    note_obstacle(&executing->flow->obstacles.jump, executing,
+                  instruction->operands[0].type != ZYDIS_OPERAND_TYPE_IMMEDIATE);
     state->decision = read_operands(executing);
     executing->flow->read |= state->decision;
     value_flow_decide(executing->flow, &state->flags, state->decision, 0);
     for (unsigned i = 0; i < instruction->decoded.operand_count; i++) /* loop counts in rcx */
         if (operand_is_written(&instruction->operands[i]))
             operand_write(executing, &instruction->operands[i],
-                          value_add_constant(counter, UINT64_MAX));
+                          value_add_constant(counter, UINT64_MAX, 64));
 }
 
 void value_flow_execute(struct value_flow *flow, struct value_state *state,
@@ -336,6 +378,7 @@ void value_flow_execute(struct value_flow *flow, struct value_state *state,
     const char *name = ZydisMnemonicGetString(instruction->decoded.mnemonic);
     struct executing executing = {
         .flow = flow, .state = state, .instruction = instruction, .name = name + (*name == 'v')};
+    note_obstacle(&flow->obstacles.modes, &executing, value_changes_modes(instruction));
     switch (instruction->decoded.meta.category) {
     case ZYDIS_CATEGORY_CALL:
         execute_call(&executing);

@@ -11,25 +11,12 @@
 #include <Zydis/Zydis.h>
 #include <stddef.h>
 
-#define VALUE_VECTORS       16u /* after the general registers: 32 vector registers, */
-#define VALUE_MASKS         48u /* 8 mask registers, */
-#define VALUE_X87           56u /* what the x87 stack and MMX registers held at the head */
-#define VALUE_FLAGS         57u
-#define VALUE_REGISTERS     58u
-#define VALUE_SLOTS         38u
-#define VALUE_STORED        (VALUE_REGISTERS + VALUE_SLOTS) /* variables that have values */
 #define VALUE_LOADS         (VALUE_VARIABLES - VALUE_STORED)
 #define VALUE_ENTRIES       8u /* of the x87 stack */
 #define VALUE_UPDATES       64u
 #define VALUE_CALLEES       32u
 #define VALUE_DECISIONS     64u
 #define VALUE_VARIABLE_NONE VALUE_VARIABLES
-
-/* All variables that are loads. */
-static inline value_set value_loads(void)
-{
-    return ~(value_set_of(VALUE_STORED) - 1);
-}
 
 /* The low bits of a register, after a write that left the others; 0 bits: there is none. */
 struct value_part {
@@ -40,8 +27,8 @@ struct value_part {
 
 struct value_flags {
     value_set set, carry; /* variables on which they depend; `carry`: the carry flag */
-    bool is_compared;     /* they compare left with right */
-    struct value left, right;
+    bool is_compared;     /* they tell about two operands: */
+    struct value_comparison compared;
     uint64_t address; /* of the comparison */
 };
 
@@ -64,6 +51,8 @@ struct value_stack_slot {
     bool is_indexed;
     uint16_t bytes;
     int64_t displacement;
+    uint64_t address; /* of the first instruction that writes it, or else reads it */
+    bool is_written;
 };
 
 /* A memory operand. */
@@ -84,7 +73,7 @@ struct value_load {
 /* A store of what a load has read, changed by an operation, to the same operand. */
 struct value_update {
     uint64_t store, load; /* addresses of the instructions */
-    uint8_t operation;    /* enum value_operation */
+    struct value_kind kind;
 };
 
 /* A comparison, and what it decides. */
@@ -98,9 +87,20 @@ struct value_decision {
 struct value_callee {
     uint64_t address;
     value_set registers; /* in which it may get arguments */
-    value_set clobbered; /* that it may write, of those that it need not preserve */
+    value_set clobbered; /* that it may write, but for those that it preserves */
     bool is_known;
     bool is_pure; /* it writes to its stack frame only */
+    bool has_system_calls;
+    bool changes_modes; /* as value_obstacles.modes */
+};
+
+/* Addresses of the first instructions after which nothing is known; 0: there are none. */
+struct value_obstacles {
+    uint64_t call;        /* of code that is not known: it may write any register, or not return */
+    uint64_t system_call; /* or a call of a function that makes some */
+    uint64_t modes;       /* changes how later instructions work: rounding, the direction of string
+                             instructions */
+    uint64_t jump;        /* to targets that are known only as far as they were reached */
 };
 
 struct value_flow {
@@ -114,17 +114,18 @@ struct value_flow {
     unsigned update_count;
     struct value_decision decisions[VALUE_DECISIONS]; /* the first one has address 0 */
     unsigned decision_count;
-    value_set used;    /* variables that are stored, are part of addresses or arguments, or
-                          decide whether something is stored or called */
-    value_set read;    /* variables of which an instruction reads a value */
-    value_set stale;   /* argument registers that calls may read as the iteration found them */
-    value_set calls;   /* loads that are results of system calls, or of impure functions */
-    bool has_stores;   /* to memory other than slots */
+    value_set used;        /* variables that are stored, are part of addresses or arguments, or
+                              decide whether something is stored or called */
+    value_set read;        /* variables of which an instruction reads a value */
+    value_set stale;       /* argument registers that calls may read as the iteration found them */
+    value_set calls;       /* loads that are results of system calls, or of impure functions */
+    value_set overwritten; /* loads of memory that the loop writes, as far as the code tells */
+    value_set assigned;    /* of these, by something else than an update of it */
+    struct value_obstacles obstacles;
     value_set control; /* variables that decide whether the current block is executed */
     struct value_callee callees[VALUE_CALLEES];
     unsigned callee_count;
-    /* Finds the registers that a function may read before it writes them; NULL: they are not known.
-     * False: there may be more. */
+    /* Finds what a function does; NULL: it is not known. False: it may do more. */
     bool (*arguments)(void *context, struct value_callee *callee);
     void *context;
 };
@@ -176,6 +177,10 @@ value_set value_flow_decided(const struct value_flow *flow);
 
 void value_flow_execute(struct value_flow *flow, struct value_state *state,
                         const struct value_instruction *instruction);
+
+/* Whether an instruction changes how later ones work, or reads what earlier ones have left: the
+ * rounding and the exceptions of floating-point numbers, the direction of string instructions. */
+bool value_changes_modes(const struct value_instruction *instruction);
 
 /* Forgets what was collected (updates, used, read), but not slots and loads. */
 void value_flow_restart(struct value_flow *flow);

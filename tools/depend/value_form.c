@@ -15,7 +15,8 @@ struct value value_of_set(value_set others)
 bool value_is_equal(const struct value *a, const struct value *b)
 {
     return a->bases == b->bases && a->others == b->others && a->constant == b->constant &&
-           a->is_exact == b->is_exact && a->operation == b->operation;
+           a->is_exact == b->is_exact && a->operation == b->operation && a->domain == b->domain &&
+           a->bits == b->bits && a->rough == b->rough && a->extended == b->extended;
 }
 
 bool value_is_same(const struct value *a, const struct value *b)
@@ -25,10 +26,14 @@ bool value_is_same(const struct value *a, const struct value *b)
 
 uint64_t value_identify(const struct value *value)
 {
-    return value->is_exact ? hash_pair((uint64_t)value->bases ^ (uint64_t)(value->bases >> 64) * 3,
-                                       value->constant) |
-                                 UINT64_C(1) << 32
-                           : value->constant;
+    const uint64_t form =
+        (uint64_t)value->bits << 32 | (uint64_t)value->rough << 16 | value->extended;
+    if (!value->is_exact)
+        return value->constant ? hash_pair(value->constant, form) | UINT64_C(1) << 37 : 0;
+    return hash_pair(hash_pair((uint64_t)value->bases ^ (uint64_t)(value->bases >> 64) * 3,
+                               value->constant),
+                     form) |
+           UINT64_C(1) << 32;
 }
 
 /* The identity of the result of an operation. */
@@ -37,74 +42,171 @@ static uint64_t identify_pair(unsigned operation, uint64_t a, uint64_t b)
     return a && b ? (hash_pair(hash_pair(a, b), operation) | UINT64_C(1) << 33) : 0;
 }
 
-struct value value_add_constant(struct value value, uint64_t constant)
+static unsigned bits_of(const struct value *value)
 {
-    if (value.is_exact) {
-        value.constant += constant;
+    return value->bits ? value->bits : VALUE_WHOLE;
+}
+
+/* Low bits of the result depend on low bits of the operands only. */
+static bool is_modular(const struct value *value)
+{
+    return value->domain == VALUE_INTEGER && value->operation != VALUE_MINIMUM &&
+           value->operation != VALUE_MAXIMUM && value->operation != VALUE_SELECT;
+}
+
+struct value value_cut(struct value value, unsigned bits)
+{
+    const unsigned before = bits_of(&value);
+    if (bits >= before) {
+        value.rough = bits == before ? 0 : value.rough > bits ? (uint16_t)bits : value.rough;
+        value.extended = bits == before          ? 0
+                         : value.extended > bits ? (uint16_t)bits
+                                                 : value.extended;
         return value;
     }
-    const uint64_t identity =
-        identify_pair(VALUE_ADD, value.constant, constant | UINT64_C(1) << 63);
-    if (value.operation != VALUE_ADD)
-        value = value_of_set(value_all(&value));
-    value.constant = identity;
+    if (!value.is_exact && value.operation != VALUE_SELECT && !is_modular(&value))
+        value = (struct value){.others = value_all(&value), .constant = value.constant};
+    value.bits = (uint16_t)bits;
+    value.rough = value.extended = 0;
     return value;
 }
 
-/* Of an operand of the operation: what may be a base of the result. */
-static value_set bases_for(enum value_operation operation, const struct value *value)
+struct value value_extend(struct value value, unsigned bits, unsigned to)
 {
-    return value->is_exact || value->operation == operation ? value->bases : 0;
+    value = value_cut(value, bits);
+    if (value.bits == bits)
+        value.extended = (uint16_t)to;
+    return value;
 }
 
-struct value value_combine(enum value_operation operation, const struct value *a,
-                           const struct value *b)
+/* The bits up to which a value of some bits is rough, after an operation on more bits. */
+static uint16_t roughen(unsigned bits, unsigned operation)
 {
-    const value_set left = bases_for(operation, a), right = bases_for(operation, b);
+    return bits < operation ? (uint16_t)operation : 0;
+}
+
+struct value value_add_constant(struct value value, uint64_t constant, unsigned bits)
+{
+    const uint64_t identity =
+        identify_pair(VALUE_ADD, value_identify(&value), constant | UINT64_C(1) << 63);
+    if (!value.is_exact && (value.operation != VALUE_ADD || value.domain != VALUE_INTEGER))
+        value = value_of_set(value_all(&value));
+    const uint16_t rough = roughen(bits_of(&value), bits);
+    if (value.is_exact && rough && (value.rough || value.extended)) {
+        value.is_exact = false; /* other values have the same low bits */
+        value.operation = VALUE_ADD;
+        value.domain = VALUE_INTEGER;
+    }
+    value.constant = value.is_exact ? value.constant + constant : identity;
+    value.rough = rough;
+    value.extended = 0;
+    return bits < 64 ? value_cut(value, bits) : value;
+}
+
+/* Of an operand of the operation: what may be a base of the result, of so many bits. */
+static value_set bases_for(struct value_kind kind, const struct value *value, unsigned *bits)
+{
+    const bool is_plain = value->is_exact && value->constant == 0;
+    const bool is_step = value->is_exact && kind.operation == VALUE_ADD && kind.domain == 0;
+    const bool is_same =
+        !value->is_exact && value->operation == kind.operation && value->domain == kind.domain;
+    const struct value result = {.operation = kind.operation, .domain = kind.domain};
+    const bool is_cut = bits_of(value) < kind.bits;
+    if ((!is_plain && !is_step && !is_same) || value->bases == 0)
+        return 0;
+    if (is_modular(&result)) {
+        *bits = is_cut && value->bits < *bits ? value->bits : *bits;
+        return value->bases;
+    }
+    if (value->rough || is_cut || (is_same && value->bits != kind.bits))
+        return 0;
+    return value->bases;
+}
+
+/* Of two sets of bases the one that holds for fewer bits is none, or else what was loaded. */
+static void prefer(value_set *left, unsigned left_bits, value_set *right, unsigned right_bits,
+                   unsigned *bits)
+{
+    const bool is_left_stored = (*left & ~value_loads()) != 0;
+    const bool is_right_stored = (*right & ~value_loads()) != 0;
+    *bits = left_bits < right_bits ? left_bits : right_bits;
+    if (left_bits == right_bits || is_left_stored == is_right_stored || !*left || !*right)
+        return;
+    *bits = is_left_stored ? left_bits : right_bits;
+    *(is_left_stored ? right : left) = 0;
+}
+
+struct value value_combine(struct value_kind kind, const struct value *a, const struct value *b)
+{
+    unsigned left_bits = kind.bits, right_bits = kind.bits, bits;
+    value_set left = bases_for(kind, a, &left_bits), right = bases_for(kind, b, &right_bits);
+    prefer(&left, left_bits, &right, right_bits, &bits);
     const value_set others = (value_all(a) & ~left) | (value_all(b) & ~right) | (left & right);
     const value_set bases = (left | right) & ~others;
-    const uint64_t identity = identify_pair(operation, value_identify(a), value_identify(b));
+    const uint64_t identity = identify_pair(kind.operation, value_identify(a), value_identify(b));
     if (bases == 0)
-        return (struct value){.others = others, .constant = identity};
-    return (struct value){
-        .bases = bases, .others = others, .constant = identity, .operation = (uint8_t)operation};
+        return (struct value){.others = others, .constant = identity, .bits = kind.bits};
+    return (struct value){.bases = bases,
+                          .others = others,
+                          .constant = identity,
+                          .operation = kind.operation,
+                          .domain = kind.domain,
+                          .bits = (uint16_t)bits,
+                          .rough = roughen(bits, kind.bits)};
 }
 
-struct value value_subtract(const struct value *a, const struct value *b)
+struct value value_subtract(struct value_kind kind, const struct value *a, const struct value *b)
 {
     const struct value rest = value_of_set(value_all(b));
-    struct value difference = value_combine(VALUE_ADD, a, &rest);
+    kind.operation = VALUE_ADD;
+    struct value difference = value_combine(kind, a, &rest);
     difference.constant = identify_pair(VALUE_NONE, value_identify(a), value_identify(b));
     return difference;
 }
 
-/* The operation by which a value may have come from a base; VALUE_NONE: it is the base itself. */
-static bool comes_from(const struct value *value, value_set base, enum value_operation *operation)
+bool value_kind_is_equal(struct value_kind a, struct value_kind b)
 {
-    *operation = value->is_exact ? (value->constant == 0 ? VALUE_NONE : VALUE_ADD)
-                                 : (enum value_operation)value->operation;
-    return (value->bases & base) != 0;
+    return a.operation == b.operation && a.domain == b.domain && a.bits == b.bits;
+}
+
+struct value_kind value_kind_of(const struct value *value, value_set variable)
+{
+    const bool is_base = value->is_exact && value->constant == 0;
+    if (is_base || value->rough || !(value->bases & variable))
+        return (struct value_kind){.operation = VALUE_NONE};
+    return (struct value_kind){
+        .operation = value->is_exact ? VALUE_ADD : value->operation,
+        .domain = value->domain,
+        .bits = value->is_exact && value->bits == 0 ? 64 : value->bits,
+    };
 }
 
 /* Both come from a base by the same operation, or one of them is the base. */
 static bool join_updates(const struct value *a, const struct value *b, value_set base,
                          struct value *joined)
 {
-    enum value_operation first, second;
-    if (!comes_from(a, base, &first) || !comes_from(b, base, &second) ||
-        (first != second && first != VALUE_NONE && second != VALUE_NONE))
+    const bool is_first = a->is_exact && a->constant == 0,
+               is_second = b->is_exact && b->constant == 0;
+    const struct value_kind first = value_kind_of(a, base), second = value_kind_of(b, base);
+    const struct value_kind kind = is_first ? second : first;
+    if (kind.operation == VALUE_NONE || (!is_second && second.operation == VALUE_NONE) ||
+        (!is_first && !is_second && !value_kind_is_equal(first, second)) ||
+        (is_first && bits_of(a) < kind.bits) || (is_second && bits_of(b) < kind.bits))
         return false;
     const value_set others = (value_all(a) | value_all(b)) & ~base;
     *joined = (struct value){.bases = base,
                              .others = others,
-                             .operation = (uint8_t)(first == VALUE_NONE ? second : first)};
+                             .operation = kind.operation,
+                             .domain = kind.domain,
+                             .bits = kind.bits};
     return ((a->others | b->others) & base) == 0;
 }
 
 /* The value of a variable itself, or of one of several. */
 static bool keeps(const struct value *value)
 {
-    return (value->is_exact && value->constant == 0) || value->operation == VALUE_SELECT;
+    return ((value->is_exact && value->constant == 0) || value->operation == VALUE_SELECT) &&
+           bits_of(value) >= 32 && !value->extended;
 }
 
 static struct value join_known(const struct value *a, const struct value *b)
@@ -143,15 +245,55 @@ struct value value_replace_part(const struct value *old, const struct value *new
     return value_of_set(value_all(old) | value_all(new));
 }
 
-bool value_choose(struct value *chosen, enum value_condition condition, const struct value *left,
-                  const struct value *right, const struct value *kept, const struct value *taken)
+/* A value is what is compared, but for what lies above. */
+static bool is_compared(const struct value *value, const struct value *compared, unsigned bits)
 {
-    const bool takes_left = value_is_same(taken, left) && value_is_same(kept, right);
-    const bool takes_right = value_is_same(taken, right) && value_is_same(kept, left);
-    if ((condition != VALUE_CONDITION_LESS && condition != VALUE_CONDITION_GREATER) ||
-        takes_left == takes_right)
+    const struct value cut = value_cut(*value, bits), other = value_cut(*compared, bits);
+    return value_is_same(&cut, &other);
+}
+
+/* It has no bits beside those that are compared, by which others could be told from it. */
+static bool is_narrow(const struct value *value, unsigned bits)
+{
+    return bits_of(value) <= bits && !value->rough;
+}
+
+/* Of extended values only what was extended is compared. */
+static void shrink(struct value_comparison *compared, bool *is_unsigned)
+{
+    const struct value *left = &compared->left, *right = &compared->right;
+    if (left->bits == 0 || left->bits >= compared->bits || left->bits != right->bits ||
+        left->extended != right->extended || left->rough || right->rough)
+        return;
+    *is_unsigned |= left->extended == 0;
+    compared->bits = left->bits;
+}
+
+bool value_choose(struct value *chosen, enum value_condition condition,
+                  const struct value_comparison *operands, const struct value *kept,
+                  const struct value *taken)
+{
+    struct value_comparison compared = *operands;
+    const bool is_below = condition == VALUE_CONDITION_LESS || condition == VALUE_CONDITION_BELOW;
+    bool is_unsigned = condition == VALUE_CONDITION_BELOW || condition == VALUE_CONDITION_ABOVE;
+    const struct value *left = &compared.left, *right = &compared.right;
+    if (!is_below && condition != VALUE_CONDITION_GREATER && condition != VALUE_CONDITION_ABOVE)
         return false;
-    const bool is_minimum = takes_left == (condition == VALUE_CONDITION_LESS);
-    *chosen = value_combine(is_minimum ? VALUE_MINIMUM : VALUE_MAXIMUM, kept, taken);
+    if (compared.domain == VALUE_INTEGER)
+        shrink(&compared, &is_unsigned);
+    const unsigned bits = compared.bits;
+    const bool takes_left = is_compared(taken, left, bits) && is_compared(kept, right, bits);
+    const bool takes_right = is_compared(taken, right, bits) && is_compared(kept, left, bits);
+    if (takes_left == takes_right ||
+        (bits < 64 && !is_narrow(kept, bits) && !is_narrow(taken, bits)))
+        return false;
+    const struct value first = value_cut(*kept, bits), second = value_cut(*taken, bits);
+    const struct value_kind kind = {
+        .operation = takes_left == is_below ? VALUE_MINIMUM : VALUE_MAXIMUM,
+        .domain =
+            compared.domain == VALUE_INTEGER && is_unsigned ? VALUE_UNSIGNED : compared.domain,
+        .bits = (uint16_t)bits,
+    };
+    *chosen = value_combine(kind, &first, &second);
     return true;
 }

@@ -15,7 +15,8 @@ static struct value address_part(struct executing *executing, ZydisRegister name
     if (variable == VALUE_VARIABLE_NONE)
         return nothing;
     executing->state->unread &= ~value_set_of(variable);
-    return executing->state->values[variable];
+    const unsigned bits = ZydisRegisterGetWidth(ZYDIS_MACHINE_MODE_LONG_64, name);
+    return value_cut(executing->state->values[variable], bits == 64 ? VALUE_WHOLE : bits);
 }
 
 struct value_operand operand_describe(struct executing *executing,
@@ -80,33 +81,23 @@ static struct value load(struct executing *executing, const ZydisDecodedOperand 
     for (unsigned i = 0; i < flow->load_count; i++)
         if ((executing->state->current & value_set_of(VALUE_STORED + i)) &&
             is_same_operand(&flow->loads[i].operand, &described))
-            return value_of_variable(VALUE_STORED + i);
+            return value_cut(value_of_variable(VALUE_STORED + i), operand->size);
     const unsigned number = operand_number_load(flow, executing->instruction->address, address);
     if (number == VALUE_LOADS - 1) /* it stands for several */
         return value_of_set(value_set_of(VALUE_STORED + number));
     flow->loads[number].operand = described;
     executing->state->current |= value_set_of(VALUE_STORED + number);
-    return value_of_variable(VALUE_STORED + number);
+    return value_cut(value_of_variable(VALUE_STORED + number), operand->size);
 }
 
 static void add_update(struct value_flow *flow, const struct value_update *update)
 {
     for (unsigned i = 0; i < flow->update_count; i++)
         if (flow->updates[i].store == update->store && flow->updates[i].load == update->load &&
-            flow->updates[i].operation == update->operation)
+            value_kind_is_equal(flow->updates[i].kind, update->kind))
             return;
     if (flow->update_count < VALUE_UPDATES)
         flow->updates[flow->update_count++] = *update;
-}
-
-/* The operation by which a value comes from a variable; VALUE_NONE: it is not an update of it. */
-static enum value_operation update_of(const struct value *value, value_set variable)
-{
-    if (!(value->bases & variable) || value->operation == VALUE_SELECT)
-        return VALUE_NONE;
-    if (value->is_exact)
-        return value->constant == 0 ? VALUE_NONE : VALUE_ADD;
-    return (enum value_operation)value->operation;
 }
 
 static void store(struct executing *executing, const ZydisDecodedOperand *operand,
@@ -114,15 +105,18 @@ static void store(struct executing *executing, const ZydisDecodedOperand *operan
 {
     struct value_flow *flow = executing->flow;
     const struct value_operand described = operand_describe(executing, operand);
-    value_set updated = 0;
+    value_set updated = 0, overlapping = 0;
     for (unsigned i = 0; i < flow->load_count; i++) {
         const value_set variable = value_set_of(VALUE_STORED + i);
         const struct value_update update = {.store = executing->instruction->address,
                                             .load = flow->loads[i].address,
-                                            .operation = (uint8_t)update_of(value, variable)};
+                                            .kind = value_kind_of(value, variable)};
+        if (has_same_parts(&flow->loads[i].operand, &described) &&
+            !is_apart(&flow->loads[i].operand, &described))
+            overlapping |= variable;
         if (!(executing->state->current & variable))
             continue;
-        if (update.operation != VALUE_NONE &&
+        if (update.kind.operation != VALUE_NONE && update.kind.operation != VALUE_SELECT &&
             is_same_operand(&flow->loads[i].operand, &described)) {
             add_update(flow, &update);
             updated |= variable;
@@ -132,7 +126,8 @@ static void store(struct executing *executing, const ZydisDecodedOperand *operan
     }
     flow->used |= value_all(&described.base) | value_all(&described.index);
     flow->used |= (value_all(value) & ~updated) | flow->control;
-    flow->has_stores = true;
+    flow->overwritten |= overlapping;
+    flow->assigned |= updated ? 0 : overlapping;
 }
 
 /* --- registers ---------------------------------------------------------------------------------
@@ -178,7 +173,7 @@ static void write_register(struct executing *executing, const ZydisDecodedOperan
                                                                          : 0};
 }
 
-void operand_copy(struct executing *executing, unsigned to, unsigned from)
+void operand_copy(struct executing *executing, unsigned to, unsigned from, unsigned bits)
 {
     struct value_state *state = executing->state;
     const struct value *value =
@@ -187,9 +182,15 @@ void operand_copy(struct executing *executing, unsigned to, unsigned from)
     state->unread &= ~value_set_of(from);
     if (to == RSP)
         return;
-    state->values[to] = state->values[from];
+    state->values[to] = value_cut(state->values[from], bits);
     state->parts[to] = state->parts[from];
     state->unread |= value_set_of(to);
+}
+
+/* The bits to which an access of a variable cuts a value. */
+static unsigned cut_of(unsigned variable, const ZydisDecodedOperand *operand)
+{
+    return variable < VALUE_VECTORS && operand->size == 64 ? VALUE_WHOLE : operand->size;
 }
 
 struct value operand_read(struct executing *executing, const ZydisDecodedOperand *operand)
@@ -200,10 +201,11 @@ struct value operand_read(struct executing *executing, const ZydisDecodedOperand
     if (variable < VALUE_REGISTERS) {
         const struct value_part *part = &state->parts[variable];
         const bool is_in_part = operand->size <= part->bits && !operand_is_high_byte(operand);
-        value = is_in_part ? part->value : state->values[variable];
+        value = value_cut(is_in_part ? part->value : state->values[variable],
+                          cut_of(variable, operand));
         state->unread &= ~value_set_of(variable);
     } else if (variable != VALUE_VARIABLE_NONE)
-        value = state->values[variable];
+        value = value_cut(state->values[variable], operand->size);
     else if (operand_is_memory(operand))
         value = load(executing, operand);
     executing->flow->read |= value_all(&value);
@@ -219,11 +221,15 @@ void operand_write(struct executing *executing, const ZydisDecodedOperand *opera
         value.constant = hash_pair(executing->instruction->address, variable) | UINT64_C(1) << 35;
     if (variable == RSP)
         return; /* the frame stays where it is */
+    value = value_cut(value, cut_of(variable, operand));
     if (variable < VALUE_REGISTERS)
         write_register(executing, operand, variable, &value);
     else if (variable != VALUE_VARIABLE_NONE) {
         struct value *slot = &executing->state->values[variable];
         const bool is_whole = operand->size / 8 >= flow->slots[variable - VALUE_REGISTERS].bytes;
+        if (value.is_exact && value.constant == 0 && value.bases == value_set_of(variable) &&
+            is_whole)
+            value = value_of_variable(variable);
         *slot = is_whole ? value : value_replace_part(slot, &value);
     } else if (operand_is_memory(operand))
         store(executing, operand, &value);

@@ -41,8 +41,8 @@ struct value operand_read(struct executing *executing, const ZydisDecodedOperand
 void operand_write(struct executing *executing, const ZydisDecodedOperand *operand,
                    struct value value);
 
-/* Copies a register to another one of the same kind, with its parts. */
-void operand_copy(struct executing *executing, unsigned to, unsigned from);
+/* Copies some bits of a register to another one of the same kind, with its parts. */
+void operand_copy(struct executing *executing, unsigned to, unsigned from, unsigned bits);
 
 /* The variables of the flags that the instruction tests. */
 value_set operand_flags(const struct executing *executing);

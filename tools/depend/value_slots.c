@@ -96,7 +96,8 @@ static struct value_stack_slot *add_slot(struct value_flow *flow,
     return &flow->slots[slot];
 }
 
-static void see_operand(struct value_flow *flow, const ZydisDecodedOperand *operand)
+static void see_operand(struct value_flow *flow, uint64_t address,
+                        const ZydisDecodedOperand *operand)
 {
     const bool is_indexed = is_frame(operand, true);
     if (!is_indexed && !is_frame(operand, false))
@@ -105,6 +106,10 @@ static void see_operand(struct value_flow *flow, const ZydisDecodedOperand *oper
     if (!slot)
         return;
     const uint16_t bytes = operand->size / 8;
+    const bool is_written = (operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
+    if (slot->address == 0 || (is_written && !slot->is_written))
+        slot->address = address;
+    slot->is_written |= is_written;
     const struct value_stack_slot before = *slot;
     slot->is_indexed |= is_indexed;
     slot->is_exposed |= is_indexed || operand->mem.type == ZYDIS_MEMOP_TYPE_AGEN;
@@ -120,7 +125,7 @@ void value_flow_see(struct value_flow *flow, const struct value_instruction *ins
     for (unsigned i = 0; i < instruction->decoded.operand_count; i++) {
         const ZydisDecodedOperand *operand = &instruction->operands[i];
         if (operand->type != ZYDIS_OPERAND_TYPE_REGISTER) {
-            see_operand(flow, operand);
+            see_operand(flow, instruction->address, operand);
             continue;
         }
         /* calls return with the same stack pointer */

@@ -22,8 +22,8 @@ static bool is_equal_part(const struct value_part *a, const struct value_part *b
 static bool is_equal_flags(const struct value_flags *a, const struct value_flags *b)
 {
     return a->set == b->set && a->carry == b->carry && a->is_compared == b->is_compared &&
-           (!a->is_compared ||
-            (value_is_equal(&a->left, &b->left) && value_is_equal(&a->right, &b->right)));
+           (!a->is_compared || (value_is_equal(&a->compared.left, &b->compared.left) &&
+                                value_is_equal(&a->compared.right, &b->compared.right)));
 }
 
 bool value_state_is_equal(const struct value_state *a, const struct value_state *b)
@@ -87,14 +87,14 @@ value_set value_state_choose(struct value_state *state, const struct value_state
     struct value chosen;
     value_set bases = 0;
     for (unsigned i = 0; flags->is_compared && i < VALUE_STORED; i++)
-        if (value_choose(&chosen, condition, &flags->left, &flags->right, &kept->values[i],
+        if (value_choose(&chosen, condition, &flags->compared, &kept->values[i],
                          &taken->values[i])) {
             state->values[i] = chosen;
             bases |= chosen.bases;
         }
     for (unsigned i = 0; flags->is_compared && i < VALUE_REGISTERS; i++)
         if (kept->parts[i].bits > 0 && kept->parts[i].bits == taken->parts[i].bits &&
-            value_choose(&chosen, condition, &flags->left, &flags->right, &kept->parts[i].value,
+            value_choose(&chosen, condition, &flags->compared, &kept->parts[i].value,
                          &taken->parts[i].value)) {
             state->parts[i].value = chosen;
             bases |= chosen.bases;
@@ -104,7 +104,7 @@ value_set value_state_choose(struct value_state *state, const struct value_state
 
 void value_state_leave(struct value_state *state, bool is_taken)
 {
-    const struct value *left = &state->flags.left, *right = &state->flags.right;
+    const struct value *left = &state->flags.compared.left, *right = &state->flags.compared.right;
     if (!state->flags.is_compared || left->is_exact == right->is_exact ||
         state->condition != (is_taken ? VALUE_CONDITION_EQUAL : VALUE_CONDITION_UNEQUAL))
         return;

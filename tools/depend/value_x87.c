@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define UNKNOWN 8 /* pushes */
+#define DOMAIN  (VALUE_FLOAT | 80)
 
 /* What an instruction adds to the stack's depth; UNKNOWN: it is not known. */
 static int pushes_of(const char *name)
@@ -44,10 +45,18 @@ static struct value *find_entry(struct value_state *state, const ZydisDecodedOpe
     return index >= 0 ? &state->entries[index] : &state->values[VALUE_X87];
 }
 
+/* What the stack holds of memory, and the other way: a number of another size. */
+static struct value convert(struct value value, unsigned bits)
+{
+    if (value.is_exact ? value.constant == 0 : value.domain == DOMAIN)
+        value.bits = (uint16_t)bits;
+    return value;
+}
+
 static struct value read_entry(struct executing *executing, const ZydisDecodedOperand *operand)
 {
     if (!is_entry(operand))
-        return operand_read(executing, operand);
+        return convert(operand_read(executing, operand), VALUE_WHOLE);
     const struct value value = *find_entry(executing->state, operand);
     executing->flow->read |= value_all(&value);
     return value;
@@ -59,7 +68,7 @@ static void write_entry(struct executing *executing, const ZydisDecodedOperand *
     if (is_entry(operand))
         *find_entry(executing->state, operand) = *value;
     else
-        operand_write(executing, operand, *value);
+        operand_write(executing, operand, convert(*value, operand->size));
 }
 
 /* The operation of an instruction on two entries. */
@@ -88,7 +97,9 @@ static bool execute_operation(struct executing *executing, enum value_operation 
     if (count != 2 || !to)
         return false;
     const struct value a = read_entry(executing, sources[0]), b = read_entry(executing, sources[1]);
-    const struct value result = value_combine(operation, &a, &b);
+    const struct value_kind kind = {
+        .operation = (uint8_t)operation, .domain = DOMAIN, .bits = VALUE_WHOLE};
+    const struct value result = value_combine(kind, &a, &b);
     write_entry(executing, to, &result);
     return true;
 }
@@ -119,7 +130,6 @@ static bool execute_copy(struct executing *executing, struct value *copied)
     const ZydisDecodedOperand *operands = executing->instruction->operands;
     switch (executing->instruction->decoded.mnemonic) {
     case ZYDIS_MNEMONIC_FLD:
-    case ZYDIS_MNEMONIC_FILD:
         *copied = read_entry(executing, &operands[0]);
         return true;
     case ZYDIS_MNEMONIC_FST:

@@ -152,7 +152,7 @@ static void random_loop(struct rig *rig, uint32_t t)
     if (what == 0 && *loops < 4) {
         const uint32_t loop = (uint32_t)random_below(&rig->random, 5);
         ++*loops;
-        depend_loop_begin(rig->depend, thread, loop);
+        depend_loop_begin(rig->depend, thread, loop, 0);
         twin_loop_begin(rig->twin, t, loop);
     } else if (what == 1 && *loops > 0) {
         --*loops;
@@ -283,7 +283,7 @@ static void test_regular_iterations_need_no_memory(void)
     struct depend_site writer, reader;
     depend_site_init(&writer, 1, true);
     depend_site_init(&reader, 2, true);
-    depend_loop_begin(depend, thread, 0);
+    depend_loop_begin(depend, thread, 0, 0);
     for (unsigned i = 0; i < 1000; i++) {
         if (i > 0)
             depend_loop_iterate(depend, thread);
@@ -314,7 +314,7 @@ static void test_forgotten_iterations(void)
     depend_site_init(&writer, 1, true);
     depend_site_init(&reader, 2, true);
     depend_site_init(&other, 3, true);
-    depend_loop_begin(depend, thread, 0);
+    depend_loop_begin(depend, thread, 0, 0);
     depend_write(depend, thread, &writer, 0x1000, 4);
     const unsigned iterations = 3 * LOOP_HISTORY_RUNS;
     for (unsigned i = 0; i < iterations; i++) {
@@ -348,7 +348,7 @@ static void test_memory_limit(void)
     CU_ASSERT_EQUAL(depend_end(depend), DEPEND_MEMORY);
     depend_read(depend, thread, &reader, 0x1000, 4);
     depend_write_range(depend, thread, &writer, 0x1000, 8, 8);
-    depend_loop_begin(depend, thread, 0);
+    depend_loop_begin(depend, thread, 0, 0);
     depend_loop_iterate(depend, thread);
     depend_loop_end(depend, thread);
     depend_call(depend, thread, 0x2000);
@@ -421,7 +421,7 @@ static void test_reads_of_earlier_iterations(void)
     depend_site_init(&write, 3, true);
     for (uint64_t i = 0; i < 100; i++) {
         if (i == 0)
-            depend_loop_begin(depend, thread, 0);
+            depend_loop_begin(depend, thread, 0, 0);
         else
             depend_loop_iterate(depend, thread);
         depend_read(depend, thread, &own, 0x1000 + 8 * i, 8);
@@ -447,12 +447,13 @@ static void test_instructions_of_loops(void)
     struct depend_thread *thread = depend_thread(depend, 0);
     depend_set_stack(thread, 0x1000, 0x2000);
     depend_execute(thread, 10);
-    depend_loop_begin(depend, thread, 1);
+    depend_loop_begin(depend, thread, 1, 0);
     depend_execute(thread, 5);
     depend_call(depend, thread, 0x1f00);
     CU_ASSERT_EQUAL(depend_loops(thread), 0);
-    depend_loop_begin(depend, thread, 1); /* recursion: its instructions are the outer one's too */
-    depend_loop_begin(depend, thread, 2);
+    depend_loop_begin(depend, thread, 1,
+                      0); /* recursion: its instructions are the outer one's too */
+    depend_loop_begin(depend, thread, 2, 0);
     CU_ASSERT_EQUAL(depend_loop_at(thread, 1), 2);
     depend_execute(thread, 100);
     depend_return(depend, thread, 0x1f00);

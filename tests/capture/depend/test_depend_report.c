@@ -20,7 +20,8 @@ static uint32_t head_of(void *context, uint32_t loop)
 /* A front end that treats all pairs alike, and one register. */
 struct front_end {
     enum depend_carry carry;
-    bool has_value, is_reduction;
+    bool has_value;
+    enum depend_value value;
 };
 
 static enum depend_carry carry_of(void *context, const struct depend_pair *pair)
@@ -34,7 +35,7 @@ static int add_values(void *context, uint32_t loop, depend_value_function *add, 
 {
     const struct front_end *front_end = context;
     (void)loop;
-    return front_end->has_value ? add(to, front_end->is_reduction, "a register", error) : 0;
+    return front_end->has_value ? add(to, front_end->value, "a register", error) : 0;
 }
 
 /* A loop of ten iterations; each reads what was written `distance` iterations before (0: never),
@@ -51,7 +52,7 @@ static struct dependences *run(struct front_end *front_end, uint64_t distance, b
     depend_site_init(&write, 2, true);
     for (uint64_t i = 0; i < 10; i++) {
         if (i == 0)
-            depend_loop_begin(depend, thread, 0);
+            depend_loop_begin(depend, thread, 0, 0);
         else
             depend_loop_iterate(depend, thread);
         depend_execute(thread, 100);
@@ -80,6 +81,8 @@ static void check(struct front_end front_end, uint64_t distance, bool writes_one
     CU_ASSERT_EQUAL(result->loops[0].verdict, verdict);
     CU_ASSERT_EQUAL(result->loops[0].distance, carried_at);
     CU_ASSERT_EQUAL(result->loops[0].iterations, 10);
+    CU_ASSERT_STRING_EQUAL(result->loops[0].reasons[result->loops[0].reason_count - 1],
+                           "at least 10 iterations were seen");
     CU_ASSERT_EQUAL(result->loops[0].instructions, 1000);
     dependences_free(result);
 }
@@ -94,12 +97,15 @@ static void test_verdicts(void)
     check((struct front_end){.carry = DEPEND_CARRY_SERIAL}, 3, false, DEPENDENCE_SERIAL, 0);
     check((struct front_end){.carry = DEPEND_CARRY_REDUCTION}, 1, false, DEPENDENCE_REDUCTION, 0);
     check((struct front_end){.carry = DEPEND_CARRY_NONE}, 1, false, DEPENDENCE_INDEPENDENT, 0);
-    check((struct front_end){.has_value = true, .is_reduction = true}, 0, false,
+    check((struct front_end){.has_value = true, .value = DEPEND_VALUE_REDUCTION}, 0, false,
           DEPENDENCE_REDUCTION, 0);
-    check((struct front_end){.has_value = true}, 0, false, DEPENDENCE_SERIAL, 0);
+    check((struct front_end){.has_value = true, .value = DEPEND_VALUE_SERIAL}, 0, false,
+          DEPENDENCE_SERIAL, 0);
+    check((struct front_end){.has_value = true, .value = DEPEND_VALUE_LAST}, 0, false,
+          DEPENDENCE_PRIVATIZABLE, 0);
     /* a sum does not make another dependence harmless */
-    check((struct front_end){.has_value = true, .is_reduction = true}, 1, false, DEPENDENCE_SERIAL,
-          0);
+    check((struct front_end){.has_value = true, .value = DEPEND_VALUE_REDUCTION}, 1, false,
+          DEPENDENCE_SERIAL, 0);
 }
 
 static void test_one_iteration(void)
@@ -110,8 +116,10 @@ static void test_one_iteration(void)
     struct depend *depend = depend_new(&settings, &error);
     struct depend_thread *thread = depend_thread(depend, 0);
     for (unsigned entry = 0; entry < 3; entry++) {
-        depend_loop_begin(depend, thread, 0);
+        depend_loop_begin(depend, thread, 0, 2);
         depend_execute(thread, 10);
+        depend_loop_iterate(depend, thread); /* the test, which ends the loop */
+        depend_execute(thread, 2);
         depend_loop_end(depend, thread);
     }
     struct dependences *result = dependences_new(&error);
@@ -119,8 +127,9 @@ static void test_one_iteration(void)
         .place = place_of, .head = head_of, .context = &front_end, .judged_from = 1};
     CU_ASSERT_EQUAL(depend_report_add(&report, depend, result, &error), 0);
     CU_ASSERT_EQUAL_FATAL(result->loop_count, 1);
-    CU_ASSERT_EQUAL(result->loops[0].verdict, DEPENDENCE_INDEPENDENT);
-    CU_ASSERT_EQUAL_FATAL(result->loops[0].reason_count, 1);
+    CU_ASSERT_EQUAL(result->loops[0].verdict, DEPENDENCE_SERIAL); /* nothing is known */
+    CU_ASSERT_EQUAL(result->loops[0].iterations, 3);
+    CU_ASSERT_EQUAL_FATAL(result->loops[0].reason_count, 2);
     CU_ASSERT_STRING_EQUAL(result->loops[0].reasons[0], "no entry had a second iteration");
     dependences_free(result);
     depend_free(depend);

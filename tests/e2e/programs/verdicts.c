@@ -64,7 +64,7 @@ LOOP int minimum(int n)
     return s;
 }
 
-/* verdict: reduction serial */
+/* verdict: serial */
 LOOP int argmin(int n)
 {
     int s = 1 << 30, k = 0;
@@ -173,7 +173,7 @@ LOOP void fields(int n)
         ps[i].y = ps[i].x * 2;
 }
 
-/* verdict: independent */
+/* verdict: privatizable */
 LOOP int last(int n)
 {
     int l = -1;

@@ -21,7 +21,8 @@ struct loop_code {
 /* loop_flow_read of a struct loop_code, which lies at LOOP_CODE_BASE. */
 size_t loop_code_read(void *context, uint64_t address, const uint8_t **code);
 
-/* Analyses the outermost loop of code. False: it has no loop. */
-bool loop_code_analyse(struct loop_code code, struct loop_values *values);
+/* Analyses the outermost loop of code, after which live variables are used. False: it has no loop.
+ */
+bool loop_code_analyse(struct loop_code code, value_set live, struct loop_values *values);
 
 #endif

@@ -182,6 +182,53 @@ LOOP_CODE(carry_chain, "1: mov rax, [rsi]\n adc rax, [rdx]\n mov [rdi], rax\n le
 LOOP_CODE(x87_moved,
           "1: fincstp\n fadd qword ptr [rdi]\n add rdi, 8\n cmp rdi, rsi\n jne 1b\n ret");
 
+/* --- what only looks like a step or a reduction -------------------------------------------------
+ */
+
+LOOP_CODE(delta, "1: mov ecx, eax\n mov eax, [rdi]\n sub ecx, eax\n mov [rdx], ecx\n add rdi, 4\n"
+                 "add rdx, 4\n cmp rdi, rsi\n jne 1b\n ret");
+LOOP_CODE(delta_two, "1: mov [rdx], ebx\n mov ebx, ecx\n mov ecx, [rdi]\n add rdi, 4\n add rdx, 4\n"
+                     "cmp rdi, rsi\n jne 1b\n ret");
+LOOP_CODE(delta_indirect,
+          "1: mov [rdx], ecx\n mov eax, [rdi]\n mov ecx, [r8 + rax * 4]\n add rdi, 4\n"
+          "add rdx, 4\n cmp rdi, rsi\n jne 1b\n ret");
+LOOP_CODE(delta_table, "1: xlatb\n mov [rdx], al\n inc rdx\n cmp rdx, rsi\n jne 1b\n ret");
+LOOP_CODE(step_behind,
+          "1: mov [rdi + 4 * rcx], al\n mov ecx, eax\n inc eax\n cmp eax, esi\n jne 1b\n ret");
+LOOP_CODE(step_then_max,
+          "1: sub eax, 3\n mov ecx, [rdi]\n cmp eax, ecx\n cmovl eax, ecx\n add rdi, 4\n"
+          "cmp rdi, rsi\n jne 1b\n ret");
+LOOP_CODE(step_then_xor,
+          "1: add eax, 3\n xor eax, [rdi]\n add rdi, 4\n cmp rdi, rsi\n jne 1b\n ret");
+LOOP_CODE(step_then_product,
+          "1: dec eax\n imul eax, [rdi]\n add rdi, 4\n cmp rdi, rsi\n jne 1b\n ret");
+LOOP_CODE(step_float,
+          "1: movsd [rdi], xmm0\n addsd xmm0, xmm1\n add rdi, 8\n cmp rdi, rsi\n jne 1b\n ret");
+LOOP_CODE(sum_of_lanes,
+          "1: paddd xmm0, [rdi]\n paddb xmm0, [rdi + 16]\n add rdi, 16\n cmp rdi, rsi\n"
+          "jne 1b\n ret");
+LOOP_CODE(sum_of_floats,
+          "1: addps xmm0, [rdi]\n addpd xmm0, [rdi + 16]\n add rdi, 16\n cmp rdi, rsi\n"
+          "jne 1b\n ret");
+LOOP_CODE(sum_of_widths,
+          "1: add eax, [rdi]\n add al, [rdi + 4]\n add rdi, 8\n cmp rdi, rsi\n jne 1b\n ret");
+LOOP_CODE(sum_of_long,
+          "1: add eax, [rdi]\n add rax, [rdi + 8]\n add rdi, 16\n cmp rdi, rsi\n jne 1b\n ret");
+LOOP_CODE(sum_of_bytes, "1: movzx ecx, byte ptr [rdi]\n add eax, ecx\n movzx eax, al\n inc rdi\n"
+                        "cmp rdi, rsi\n jne 1b\n ret");
+LOOP_CODE(sum_cut_before,
+          "1: movzx eax, al\n add eax, [rdi]\n add rdi, 4\n cmp rdi, rsi\n jne 1b\n ret");
+LOOP_CODE(steps_of_widths,
+          "1: inc al\n inc eax\n mov [rdi], eax\n add rdi, 4\n cmp rdi, rsi\n jne 1b\n ret");
+LOOP_CODE(max_of_signs, "1: mov ecx, [rdi]\n cmp eax, ecx\n cmovl eax, ecx\n mov ecx, [rdi + 4]\n"
+                        "cmp eax, ecx\n cmovb eax, ecx\n add rdi, 8\n cmp rdi, rsi\n jne 1b\n ret");
+LOOP_CODE(max_with_key,
+          "1: mov ecx, [rdi]\n cmp al, cl\n cmovl eax, ecx\n add rdi, 4\n cmp rdi, rsi\n"
+          "jne 1b\n ret");
+LOOP_CODE(max_cut, "1: mov ecx, [rdi]\n movsx edx, al\n cmp edx, ecx\n jge 2f\n mov al, cl\n"
+                   "2: add rdi, 4\n cmp rdi, rsi\n jne 1b\n ret");
+LOOP_CODE(sum_saturated, "1: paddusb xmm0, [rdi]\n add rdi, 16\n cmp rdi, rsi\n jne 1b\n ret");
+
 /* --- slots -------------------------------------------------------------------------------------
  */
 
@@ -285,6 +332,26 @@ static const struct {
     {CODE(step_inc), {NONE(VALUE_FLAGS)}},
     {CODE(x87_moved), {SERIAL(VALUE_X87)}},
     {CODE(slot_part), {SERIAL(SLOT(0))}},
+    {CODE(delta), {SERIAL(RAX), STEP(RDI), STEP(RDX)}},
+    {CODE(delta_two), {SERIAL(RBX), SERIAL(RCX)}},
+    {CODE(delta_indirect), {SERIAL(RCX), NONE(RAX)}},
+    {CODE(delta_table), {SERIAL(RAX)}},
+    {CODE(step_behind), {SERIAL(RCX), STEP(RAX)}},
+    {CODE(step_then_max), {SERIAL(RAX)}},
+    {CODE(step_then_xor), {SERIAL(RAX)}},
+    {CODE(step_then_product), {SERIAL(RAX)}},
+    {CODE(step_float), {SERIAL(XMM0)}},
+    {CODE(sum_of_lanes), {SERIAL(XMM0)}},
+    {CODE(sum_of_floats), {SERIAL(XMM0)}},
+    {CODE(sum_of_widths), {SERIAL(RAX)}},
+    {CODE(sum_of_long), {SERIAL(RAX)}},
+    {CODE(sum_of_bytes), {REDUCE(RAX, ADD)}},
+    {CODE(sum_cut_before), {SERIAL(RAX)}},
+    {CODE(steps_of_widths), {SERIAL(RAX)}},
+    {CODE(max_of_signs), {SERIAL(RAX)}},
+    {CODE(max_with_key), {SERIAL(RAX)}},
+    {CODE(max_cut), {SERIAL(RAX)}},
+    {CODE(sum_saturated), {SERIAL(XMM0)}},
 };
 
 static void check(const char *name, const struct loop_values *values, uint32_t expected)
@@ -303,7 +370,7 @@ static void test_loops(void)
     for (size_t i = 0; i < sizeof loops / sizeof loops[0]; i++) {
         const struct loop_code code = {
             loops[i].code, (size_t)((uintptr_t)loops[i].end - (uintptr_t)loops[i].code)};
-        CU_ASSERT_TRUE_FATAL(loop_code_analyse(code, &values));
+        CU_ASSERT_TRUE_FATAL(loop_code_analyse(code, 0, &values));
         CU_ASSERT_FALSE(values.is_unknown);
         for (unsigned k = 0; k < 4 && loops[i].expected[k]; k++)
             check(loops[i].name, &values, loops[i].expected[k]);
@@ -313,10 +380,11 @@ static void test_loops(void)
 /* --- slots that are memory, updates, ends ------------------------------------------------------
  */
 
-#define ANALYSE(name, values)                                                                      \
+#define ANALYSE(name, values) ANALYSE_LIVE(name, 0, values)
+#define ANALYSE_LIVE(name, live, values)                                                           \
     loop_code_analyse(                                                                             \
         (struct loop_code){name##_code, (size_t)((uintptr_t)name##_end - (uintptr_t)name##_code)}, \
-        values)
+        live, values)
 
 /* The variable of the slot that the instruction at an offset accesses. */
 static unsigned slot_at(const struct loop_values *values, const uint8_t *begin, const uint8_t *end,
@@ -365,8 +433,9 @@ LOOP_CODE(histogram_last, "1: mov eax, [rdi]\n mov ecx, [rdx + rax * 4]\n test e
 static void check_update(const struct loop_values *values, unsigned load, unsigned store,
                          enum value_operation operation)
 {
-    CU_ASSERT_EQUAL(loop_values_updates(values, LOOP_CODE_BASE + store), operation);
-    CU_ASSERT_EQUAL(loop_values_loads_for_update(values, LOOP_CODE_BASE + load), operation);
+    CU_ASSERT_EQUAL(loop_values_updates(values, LOOP_CODE_BASE + store).operation, operation);
+    CU_ASSERT_EQUAL(loop_values_loads_for_update(values, LOOP_CODE_BASE + load).operation,
+                    operation);
 }
 
 static void test_updates(void)
@@ -377,9 +446,11 @@ static void test_updates(void)
     CU_ASSERT_TRUE_FATAL(ANALYSE(histogram_split, &values));
     check_update(&values, 2, 8, VALUE_ADD);
     CU_ASSERT_TRUE_FATAL(ANALYSE(histogram_used, &values));
-    CU_ASSERT_EQUAL(loop_values_loads_for_update(&values, LOOP_CODE_BASE + 2), VALUE_NONE);
+    CU_ASSERT_EQUAL(loop_values_loads_for_update(&values, LOOP_CODE_BASE + 2).operation,
+                    VALUE_NONE);
     CU_ASSERT_TRUE_FATAL(ANALYSE(histogram_full, &values));
-    CU_ASSERT_EQUAL(loop_values_loads_for_update(&values, LOOP_CODE_BASE + 2), VALUE_NONE);
+    CU_ASSERT_EQUAL(loop_values_loads_for_update(&values, LOOP_CODE_BASE + 2).operation,
+                    VALUE_NONE);
     CU_ASSERT_TRUE_FATAL(ANALYSE(histogram_other, &values));
     check_update(&values, 2, 7, VALUE_NONE);
     CU_ASSERT_TRUE_FATAL(ANALYSE(histogram_last, &values));
@@ -426,14 +497,76 @@ static void test_ends(void)
 LOOP_CODE(kept_element, "1: mov eax, [rdi]\n add eax, ecx\n mov [rdx], eax\n mov ecx, [rdi]\n"
                         "add rdi, 4\n add rdx, 4\n cmp rdi, rsi\n jne 1b\n ret");
 
-/* What a later iteration could load again is no value of this one, unless it is overwritten. */
+/* What an iteration uses before it loads it again is of the one before, which may not have loaded
+ * it. */
 static void test_kept(void)
 {
     static struct loop_values values;
     CU_ASSERT_TRUE_FATAL(ANALYSE(kept_element, &values));
-    CU_ASSERT_EQUAL(values.kinds[RCX], LOOP_VALUE_NONE);
-    CU_ASSERT_TRUE(loop_values_keeps(&values, LOOP_CODE_BASE + 6));
-    CU_ASSERT_FALSE(loop_values_keeps(&values, LOOP_CODE_BASE));
+    CU_ASSERT_EQUAL(values.kinds[RCX], LOOP_VALUE_SERIAL);
+}
+
+/* --- what is used after the loop, and what ends the analysis ------------------------------------
+ */
+
+static void test_last(void)
+{
+    static struct loop_values values;
+    const value_set live = value_set_of(RAX) | value_set_of(R8) | value_set_of(RCX);
+    CU_ASSERT_TRUE_FATAL(ANALYSE_LIVE(last_one, live, &values));
+    CU_ASSERT_EQUAL(values.kinds[RAX], LOOP_VALUE_LAST);
+    CU_ASSERT_EQUAL(values.kinds[RCX], LOOP_VALUE_LAST); /* also assigned in each iteration */
+    CU_ASSERT_TRUE_FATAL(ANALYSE_LIVE(max_where, live, &values));
+    CU_ASSERT_EQUAL(values.kinds[RAX], LOOP_VALUE_REDUCTION);
+    CU_ASSERT_EQUAL(values.kinds[R8], LOOP_VALUE_SERIAL); /* it follows the maximum */
+    CU_ASSERT_TRUE_FATAL(ANALYSE_LIVE(sum_other_way, live, &values));
+    CU_ASSERT_EQUAL(values.kinds[RCX], LOOP_VALUE_NONE); /* a copy of the sum */
+}
+
+LOOP_CODE(modes_rounding,
+          "1: ldmxcsr [rdx]\n addsd xmm0, [rdi]\n add rdi, 8\n cmp rdi, rsi\n jne 1b\n ret");
+LOOP_CODE(modes_direction, "1: std\n movsb\n cmp rdi, rdx\n jne 1b\n ret");
+LOOP_CODE(modes_called, "1: call 9f\n dec ebx\n jne 1b\n ret\n 9: fldcw [rsp + 8]\n ret");
+LOOP_CODE(call_ends,
+          "1: call 9f\n dec ebx\n jne 1b\n ret\n 9: test edi, edi\n je 8f\n ud2\n 8: ret");
+LOOP_CODE(call_jumps,
+          "1: call 9f\n dec ebx\n jne 1b\n ret\n 9: test edi, edi\n je 8f\n jmp rdx\n 8: ret");
+LOOP_CODE(call_global, "1: call 9f\n mov [rdi], r12\n add rdi, 8\n dec ebx\n jne 1b\n ret\n"
+                       "9: lea r12, [r12 + r12 * 2]\n ret");
+LOOP_CODE(call_saves, "1: call 9f\n mov [rdi], r12\n add rdi, 8\n dec ebx\n jne 1b\n ret\n"
+                      "9: push r12\n lea r12, [rdi + rdi * 2]\n mov rax, r12\n pop r12\n ret");
+LOOP_CODE(call_kernel,
+          "1: mov edi, 1\n call 9f\n dec ebx\n jne 1b\n ret\n 9: mov eax, 39\n syscall\n ret");
+LOOP_CODE(jump_computed,
+          "1: mov rax, [rdi]\n jmp rax\n 2: add rdi, 8\n cmp rdi, rsi\n jne 1b\n ret");
+LOOP_CODE(ends_flag,
+          "1: mov eax, [rdi]\n mov [r8], eax\n cmp dword ptr [r8], 7\n je 2f\n add rdi, 4\n"
+          "cmp rdi, rsi\n jne 1b\n 2: ret");
+
+static void test_obstacles(void)
+{
+    static struct loop_values values;
+    CU_ASSERT_TRUE_FATAL(ANALYSE(modes_rounding, &values));
+    CU_ASSERT_EQUAL(values.flow.obstacles.modes, LOOP_CODE_BASE);
+    CU_ASSERT_TRUE_FATAL(ANALYSE(modes_direction, &values));
+    CU_ASSERT_EQUAL(values.flow.obstacles.modes, LOOP_CODE_BASE);
+    CU_ASSERT_TRUE_FATAL(ANALYSE(modes_called, &values));
+    CU_ASSERT_EQUAL(values.flow.obstacles.modes, LOOP_CODE_BASE);
+    CU_ASSERT_EQUAL(values.flow.obstacles.call, 0);
+    CU_ASSERT_TRUE_FATAL(ANALYSE(call_ends, &values));
+    CU_ASSERT_EQUAL(values.flow.obstacles.call, LOOP_CODE_BASE);
+    CU_ASSERT_TRUE_FATAL(ANALYSE(call_jumps, &values));
+    CU_ASSERT_EQUAL(values.flow.obstacles.call, LOOP_CODE_BASE);
+    CU_ASSERT_TRUE_FATAL(ANALYSE(call_kernel, &values));
+    CU_ASSERT_EQUAL(values.flow.obstacles.system_call, LOOP_CODE_BASE + 5);
+    CU_ASSERT_TRUE_FATAL(ANALYSE(call_global, &values));
+    CU_ASSERT_EQUAL(values.kinds[12], LOOP_VALUE_SERIAL);
+    CU_ASSERT_TRUE_FATAL(ANALYSE(call_saves, &values));
+    CU_ASSERT_EQUAL(values.kinds[12], LOOP_VALUE_NONE);
+    CU_ASSERT_EQUAL(values.flow.obstacles.call, 0);
+    CU_ASSERT_FALSE(ANALYSE(jump_computed, &values)); /* nothing leads back yet */
+    CU_ASSERT_TRUE_FATAL(ANALYSE(ends_flag, &values));
+    CU_ASSERT_TRUE(values.ends_early);
 }
 
 /* --- any bytes ---------------------------------------------------------------------------------
@@ -451,7 +584,7 @@ static void test_random_code(void)
         random_fill(&state, bytes, size);
         bytes[size - 2] = 0x75; /* jne */
         bytes[size - 1] = (uint8_t)(256 - (size < 128 ? size : 128));
-        loops_found += loop_code_analyse((struct loop_code){bytes, size}, &values);
+        loops_found += loop_code_analyse((struct loop_code){bytes, size}, 0, &values);
     }
     CU_ASSERT(loops_found > 100);
 }
@@ -476,14 +609,15 @@ static void test_mixed_code(void)
         bytes[size++] = 0x85;
         memcpy(bytes + size, &back, sizeof back);
         size += sizeof back;
-        CU_ASSERT_TRUE(loop_code_analyse((struct loop_code){bytes, size}, &values));
+        CU_ASSERT_TRUE(loop_code_analyse((struct loop_code){bytes, size}, 0, &values));
     }
 }
 
 static const struct test_case cases[] = {
     {"loops", test_loops},           {"exposed slots", test_exposed_slots},
     {"updates", test_updates},       {"ends", test_ends},
-    {"kept elements", test_kept},    {"random code", test_random_code},
+    {"kept elements", test_kept},    {"last values", test_last},
+    {"obstacles", test_obstacles},   {"random code", test_random_code},
     {"mixed code", test_mixed_code}, {NULL, NULL}};
 
 TEST_SUITE(loop_values, cases)

@@ -200,9 +200,11 @@ static void test_instructions(void)
 
 static void test_join(void)
 {
-    const struct value i = value_of_variable(RAX), next = value_add_constant(i, 1);
+    const struct value i = value_of_variable(RAX), next = value_add_constant(i, 1, 64);
     const struct value other = value_of_variable(RCX), constant = {.constant = 7};
     const value_set decision = value_set_of(RSI);
+    const struct value_kind add = {.operation = VALUE_ADD, .bits = 64};
+    const struct value_kind multiply = {.operation = VALUE_MULTIPLY, .bits = 64};
     struct value joined = value_join(&i, &next, decision); /* if (...) i++ */
     CU_ASSERT_EQUAL(joined.operation, VALUE_ADD);
     CU_ASSERT(joined.bases == value_set_of(RAX) && joined.others == decision);
@@ -213,8 +215,8 @@ static void test_join(void)
     joined = value_join(&i, &constant, decision);
     CU_ASSERT_EQUAL(joined.operation, VALUE_SELECT);
     CU_ASSERT(joined.bases == value_set_of(RAX) && joined.others == decision);
-    const struct value sum = value_combine(VALUE_ADD, &i, &other);
-    const struct value product = value_combine(VALUE_MULTIPLY, &i, &other);
+    const struct value sum = value_combine(add, &i, &other);
+    const struct value product = value_combine(multiply, &i, &other);
     joined = value_join(&sum, &product, 0);
     CU_ASSERT(joined.bases == 0 && (joined.others & value_set_of(RAX)));
 }
@@ -231,12 +233,19 @@ static void test_same(void)
     CU_ASSERT_TRUE(value_is_same(&known, &known));
     struct value chosen;
     const struct value other = value_of_variable(RCX);
-    CU_ASSERT_TRUE(value_choose(&chosen, VALUE_CONDITION_LESS, &i, &other, &other, &i));
+    const struct value_comparison both = {.left = i, .right = other, .bits = 64};
+    CU_ASSERT_TRUE(value_choose(&chosen, VALUE_CONDITION_LESS, &both, &other, &i));
     CU_ASSERT_EQUAL(chosen.operation, VALUE_MINIMUM);
-    CU_ASSERT_TRUE(value_choose(&chosen, VALUE_CONDITION_LESS, &i, &other, &i, &other));
+    CU_ASSERT_TRUE(value_choose(&chosen, VALUE_CONDITION_LESS, &both, &i, &other));
     CU_ASSERT_EQUAL(chosen.operation, VALUE_MAXIMUM);
-    CU_ASSERT_FALSE(value_choose(&chosen, VALUE_CONDITION_OTHER, &i, &other, &i, &other));
-    CU_ASSERT_FALSE(value_choose(&chosen, VALUE_CONDITION_LESS, &i, &other, &i, &known));
+    CU_ASSERT_FALSE(value_choose(&chosen, VALUE_CONDITION_OTHER, &both, &i, &other));
+    CU_ASSERT_FALSE(value_choose(&chosen, VALUE_CONDITION_LESS, &both, &i, &known));
+    CU_ASSERT_TRUE(value_choose(&chosen, VALUE_CONDITION_ABOVE, &both, &other, &i));
+    CU_ASSERT_EQUAL(chosen.operation, VALUE_MAXIMUM);
+    CU_ASSERT_EQUAL(chosen.domain, VALUE_UNSIGNED); /* another one than that of signed numbers */
+    struct value_comparison bytes = both;
+    bytes.bits = 8; /* the bits above follow, as an index does */
+    CU_ASSERT_FALSE(value_choose(&chosen, VALUE_CONDITION_LESS, &bytes, &other, &i));
 }
 
 /* --- any bytes ---------------------------------------------------------------------------------

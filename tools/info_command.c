@@ -73,7 +73,8 @@ static void summarise(struct summary *summary, const struct trace_set *set)
         struct trace_verdict capture;
         trace_set_judge(&capture, set->files + first, count);
         add_capture(summary, &capture);
-        if (!summary->part && !capture.complete && set->files[first].kind == TRACE_CAPTURE)
+        if (!summary->part && !capture.complete && !capture.boardless &&
+            set->files[first].kind == TRACE_CAPTURE)
             summary->lacking = true;
     }
 }
@@ -392,6 +393,15 @@ static int read_set(struct summary *summary, struct trace_set *set, const struct
     return trace_select(set, paths, settings, report, &summary->tally, error);
 }
 
+/* Whether there is anything to summarize: each file that cannot be opened is reported already. */
+static bool any_opened(const struct trace_set *set)
+{
+    bool any = false;
+    for (size_t i = 0; i < set->count; i++)
+        any |= set->files[i].opened;
+    return any;
+}
+
 static int info_main(struct invocation *call)
 {
     struct info_settings settings = {.input = {.count = UINT64_MAX}};
@@ -409,7 +419,7 @@ static int info_main(struct invocation *call)
     input_paths_take(&paths, call->count, call->arguments);
     if (read_set(&summary, &set, &paths, &settings.input, &report, &error) < 0) {
         input_report_error(&report, &error);
-    } else {
+    } else if (any_opened(&set)) {
         summarise(&summary, &set);
         progress_clear(&report.progress);
         if (!settings.json)

@@ -27,6 +27,7 @@ struct cache_request {
     struct figure_options figure;
     struct settings_text compared[COMPARE_MAX];
     const char *compared_names[COMPARE_MAX];
+    uint32_t levels_taken; /* bits of the options of levels that were given */
     unsigned compared_count;
     struct sweep_axes axes;
     struct extent warm, interval;
@@ -41,11 +42,25 @@ struct cache_request {
     bool csv, json, classify, optimum, no_optimum, no_flush;
 };
 
+/* The caches of a level; the option, which can be given once, would replace a part of what it was.
+ */
+static int take_level(struct cache_request *request, unsigned level, enum settings_sides sides,
+                      const char *argument, struct bt_error *error)
+{
+    const uint32_t option = 1u << (3 * level + (unsigned)sides);
+    if (request->levels_taken & option)
+        return bt_fail(error, BT_USAGE,
+                       "'%.40s' is the second one: give the option once, with all words, separated "
+                       "by commas",
+                       argument);
+    request->levels_taken |= option;
+    return settings_text_take(&request->text, level, sides, argument, error);
+}
+
 #define TAKE_LEVEL(name, level, sides)                                                             \
     static int take_##name(void *settings, const char *argument, struct bt_error *error)           \
     {                                                                                              \
-        struct cache_request *request = settings;                                                  \
-        return settings_text_take(&request->text, level, sides, argument, error);                  \
+        return take_level(settings, level, sides, argument, error);                                \
     }
 TAKE_LEVEL(l1, 0, SETTINGS_BOTH)
 TAKE_LEVEL(l1i, 0, SETTINGS_INSTRUCTION)

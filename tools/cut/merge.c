@@ -24,11 +24,12 @@ struct stream {
     struct batch batch;
     size_t at;
     enum head head;
-    uint64_t tick;    /* of the record, of the input's clock */
-    uint64_t key;     /* tick of the record or hole in the new file; never decreases */
-    uint64_t records; /* in batches so far */
-    unsigned added;   /* to processors */
-    bool begun;       /* its first record or hole was next */
+    uint64_t tick;          /* of the record, of the input's clock */
+    uint64_t key;           /* tick of the record or hole in the new file; never decreases */
+    uint64_t records;       /* in batches so far */
+    unsigned added;         /* to processors */
+    bool begun;             /* its first record or hole was next */
+    uint64_t processors[4]; /* those of its records: bits */
 };
 
 struct merge {
@@ -263,12 +264,13 @@ static int refuse_processor(const struct merge *merge, const struct stream *stre
 }
 
 /* Appends the stream's next record to the output. */
-static int put_record(struct merge *merge, const struct stream *stream, struct bt_error *error)
+static int put_record(struct merge *merge, struct stream *stream, struct bt_error *error)
 {
     struct record record = stream->batch.records[stream->at];
     const uint64_t passed = stream->key - merge->last_tick;
     const bool marked =
         stream->at == 0 && (stream->batch.gap.chosen || stream->batch.event != EVENT_NONE);
+    stream->processors[record.processor / 64] |= UINT64_C(1) << record.processor % 64;
     if (merge->begun)
         record.time = passed < UINT32_MAX ? (uint32_t)passed : UINT32_MAX;
     if (merge->settings->processors > 0) {
@@ -393,6 +395,36 @@ static void add_totals(const struct merge *merge, const struct stream *stream,
     merge_parts_end(merge->parts, stream->order, &part);
 }
 
+/* Whether two inputs are captures of different programs. Threads of one, as --split-threads
+ * captures them, have one command line and different numbers. */
+static bool are_two_programs(const struct merge *merge, size_t i, size_t j)
+{
+    const struct capture_info *a = merge->inputs[i].info, *b = merge->inputs[j].info;
+    uint64_t common = 0;
+    for (unsigned k = 0; k < 4; k++)
+        common |= merge->streams[i].processors[k] & merge->streams[j].processors[k];
+    return strcmp(a->bus, CAPTURE_BUS_PROGRAM) == 0 && strcmp(b->bus, CAPTURE_BUS_PROGRAM) == 0 &&
+           memcmp(a->id, b->id, sizeof a->id) != 0 &&
+           (strcmp(a->board, b->board) != 0 || common != 0);
+}
+
+/* Warns, once, of programs that seem to share their memory in the new file. */
+static void warn_of_programs(const struct merge *merge)
+{
+    struct bt_error warning;
+    for (size_t i = 0; i < merge->count; i++)
+        for (size_t j = i + 1; j < merge->count; j++)
+            if (are_two_programs(merge, i, j)) {
+                bt_fail(&warning, BT_NOTE,
+                        "%.150s and %.150s are of two programs, whose addresses are their own: in "
+                        "the new file both share one memory, so that caches and sharing mean "
+                        "nothing",
+                        merge->inputs[i].name, merge->inputs[j].name);
+                input_report_found(merge->settings->report, &warning);
+                return;
+            }
+}
+
 static int end(struct merge *merge, struct bt_error *error)
 {
     struct capture_totals totals = {.end = CAPTURE_END_SOURCE,
@@ -400,6 +432,7 @@ static int end(struct merge *merge, struct bt_error *error)
                                     .end_index = merge->index,
                                     .source.known = true};
     begin_streams(merge, NULL);
+    warn_of_programs(merge);
     for (size_t i = 0; i < merge->count; i++)
         add_totals(merge, &merge->streams[i], &totals);
     totals.source.filtered = merge_parts_filtered(merge->parts);

@@ -211,6 +211,8 @@ static void judge_totals(struct trace_verdict *verdict, const struct trace_file 
         incomplete(verdict,
                    "the capture counted %" PRIu64 " requests, %" PRIu64 " are in its files",
                    captured, saturating_add(here, verdict->removed));
+    verdict->boardless = verdict->complete && !totals->source.known && last->info.derived &&
+                         last->info.bus[0] == '\0';
     if (!totals->source.known)
         incomplete(verdict, "the board did not say how many requests it saw%s%.150s",
                    totals->message[0] ? ": " : "", totals->message);

@@ -19,8 +19,9 @@ size_t trace_set_capture(const struct trace_set *set, size_t first);
 
 /* The sums and the verdict for one capture, from its files. */
 struct trace_verdict {
-    bool complete; /* no delivered record is missing, except for counted losses */
-    char why[384]; /* unless complete: the first reason */
+    bool complete;  /* no delivered record is missing, except for counted losses */
+    char why[384];  /* unless complete: the first reason */
+    bool boardless; /* which is that no board counted requests: made of records without a header */
     uint64_t files;
     uint64_t records;
     uint64_t lost[LOSS_STAGES];

@@ -54,16 +54,16 @@ KERNEL(call_generator, SERIAL, 0) { unsigned state = 1; SHARED(state, unsigned);
 KERNEL(call_generator_own, INDEPENDENT, 0) { LOOP(i, 0, n) { unsigned state = (unsigned)i; shuffle_bits(&state); W[i] = shuffle_bits(&state); } return 0; }
 KERNEL(call_recursive, INDEPENDENT, 0) { LOOP(i, 0, n / 12) B[i] = recurse(A[i] % 9); return 0; }
 KERNEL(call_with_loop, INDEPENDENT, 0) { LOOP(i, 0, n / 4) B[i] = sum_below(C[i] & 15); return 0; }
-KERNEL(call_cached, INDEPENDENT, DECLARED) { for (int i = 0; i < n; i++) B[i] = cached(A[i] / 30); return 0; }
+KERNEL(call_cached, SERIAL, DECLARED) { for (int i = 0; i < n; i++) B[i] = cached(A[i] / 30); return 0; }
 KERNEL(call_scratch, PRIVATIZABLE, 0) { PRIVATE(H, int); LOOP(i, 0, n) B[i] = scratch_in_global(A[i]); return 0; }
 KERNEL(call_pointer, INDEPENDENT, 0) { LOOP(i, 0, n) B[i] = operations[A[i] & 1](C[i]); return 0; }
 KERNEL(call_pointer_chain, SERIAL, 0) { int s = 1; SHARED(s, int); LOOP(i, 0, n) { s = operations[s & 1](A[i]); B[i] = s; } return 0; }
 KERNEL(call_pointer_sum, REDUCTION, 0) { int s = 0; REDUCE(s, int, ADD); LOOP(i, 0, n) s += operations[A[i] & 1](C[i]); return s; }
 KERNEL(call_in_condition, REDUCTION, 0) { int s = 0; REDUCE(s, int, ADD); LOOP(i, 0, n) if (triple(A[i]) & 1) s++; return s; }
-KERNEL(call_copies, INDEPENDENT, 0) { LOOP(i, 0, n / 12) memcpy(M2[i], M1[i], sizeof M1[i]); return 0; }
+KERNEL(call_copies, INDEPENDENT, EITHER) { LOOP(i, 0, n / 12) memcpy(M2[i], M1[i], sizeof M1[i]); return 0; }
 KERNEL(call_copies_down, SERIAL, 0) { LOOP(i, 1, n / 12) memcpy(M1[i], M1[i - 1], sizeof M1[i]); return 0; }
-KERNEL(call_fills, INDEPENDENT, 0) { LOOP(i, 0, n / 12) memset(M2[i], A[i], sizeof M1[i]); return 0; }
-KERNEL(call_compares, REDUCTION, 0) { int s = 0; REDUCE(s, int, ADD); LOOP(i, 0, n / 12) s += memcmp(M1[i], M2[i], sizeof M1[i]) < 0; return s; }
+KERNEL(call_fills, INDEPENDENT, EITHER) { LOOP(i, 0, n / 12) memset(M2[i], A[i], sizeof M1[i]); return 0; }
+KERNEL(call_compares, REDUCTION, EITHER) { int s = 0; REDUCE(s, int, ADD); LOOP(i, 0, n / 12) s += memcmp(M1[i], M2[i], sizeof M1[i]) < 0; return s; }
 KERNEL(call_rand, SERIAL, DECLARED) { srand(1); for (int i = 0; i < n; i++) B[i] = rand() & 15; return 0; }
 KERNEL(call_malloc, SERIAL, DECLARED) { void *chain = NULL; for (int i = 0; i < n; i++) { void **p = malloc(32); if (!p) break; *p = chain; chain = p; } while (chain) { void *next = *(void **)chain; free(chain); chain = next; } return 0; }
 KERNEL(errno_between, SERIAL, DECLARED) { errno = 0; for (int i = 0; i < n; i++) { B[i] = errno; errno = A[i]; } return 0; }
@@ -100,24 +100,23 @@ KERNEL(search_double, SERIAL, DECLARED) { X[n - 2] = 1000; for (int i = 0; i < n
 KERNEL(search_call, SERIAL, DECLARED) { C[n - 1] = 1000; for (int i = 0; i < n; i++) { B[i] = A[i]; if (is_end(C[i])) break; } return 0; }
 KERNEL(while_value, SERIAL, DECLARED) { int i = 0; C[n - 1] = 1000; while (C[i] != 1000) { B[i] = C[i] + 1; i++; } return i; }
 KERNEL(until_sum, SERIAL, DECLARED) { int i = 0, s = 0; while (s < 8000 && i < n) s += A[i++]; return i; }
-KERNEL(count_down_product, SERIAL, DECLARED) { unsigned v = 1; int i = 0; while (v != 0 && i < n) { v = v * 3 + 2; i++; } return i; }
-KERNEL(binary_search, SERIAL, DECLARED) { int found = 0; for (int t = 0; t < 16; t++) { int low = 0, high = n; while (low < high) { const int m = (low + high) / 2; if (m < ANY[t]) low = m + 1; else high = m; } found += low; } return found; }
+KERNEL(count_down_product, SERIAL, DECLARED) { unsigned v = 1; int i = 0; while (v != 3000000007u && i < n) { v = v * 5 + 3; i++; } return i; }
+KERNEL(binary_search, REDUCTION, 0) { int found = 0; REDUCE(found, int, ADD); LOOP(t, 0, n / 8) { int low = 0, high = n; while (low < high) { const int m = (low + high) / 2; if (m < ANY[t]) low = m + 1; else high = m; } found += low; } return found; }
 KERNEL(newton, SERIAL, DECLARED) { double x = 1000; for (int i = 0; i < n && x * x > 2.0000001; i++) x = (x + 2 / x) / 2 + 1e-3; return (long)(x * 1e6); }
 KERNEL(collatz, SERIAL, DECLARED) { long v = 97, c = 0; while (v != 1) { v = v & 1 ? v * 3 + 1 : v / 2; c++; } return c; }
 KERNEL(longjmp_taken, SERIAL, DECLARED) { C[n - 3] = 1000; if (setjmp(away)) return 1; for (int i = 0; i < n; i++) { B[i] = A[i] * 3; leave_at(C[i]); } return 0; }
 KERNEL(longjmp_never, SERIAL, DECLARED) { if (setjmp(away)) return 1; for (int i = 0; i < n; i++) { B[i] = A[i] * 3; leave_never(C[i]); } return 0; }
 KERNEL(longjmp_sum, SERIAL, DECLARED) { int s = 0; C[n - 3] = 1000; if (setjmp(away)) return 1; for (int i = 0; i < n; i++) { s += A[i]; leave_at(C[i]); } return s; }
-KERNEL(longjmp_within, INDEPENDENT, DECLARED) { for (int i = 0; i < n / 8; i++) { jmp_buf near; if (!__builtin_setjmp((void **)near)) B[i] = A[i]; } return 0; }
-KERNEL(exit_in_callee, SERIAL, DECLARED) { for (int i = 0; i < n; i++) { B[i] = A[i] * 3; end_program_at(C[i]); } return 0; }
-KERNEL(exit_at_once, SERIAL, DECLARED) { for (int i = 0; i < n; i++) { if (C[i] == 5000) exit(3); B[i] = A[i] * 3; } return 0; }
-KERNEL(_exit_in_callee, SERIAL, DECLARED) { for (int i = 0; i < n; i++) { B[i] = A[i] * 3; end_process_at(C[i]); } return 0; }
-KERNEL(abort_in_callee, SERIAL, DECLARED) { for (int i = 0; i < n; i++) { B[i] = A[i] * 3; abort_at(C[i]); } return 0; }
-KERNEL(trap_inside, SERIAL, DECLARED) { for (int i = 0; i < n; i++) { if (C[i] == 5000) __builtin_trap(); B[i] = A[i] * 3; } return 0; }
+KERNEL(longjmp_within, INDEPENDENT, DECLARED | EITHER) { for (int i = 0; i < n / 8; i++) { jmp_buf near; if (!__builtin_setjmp((void **)near)) B[i] = A[i]; } return 0; }
+KERNEL(exit_in_callee, INDEPENDENT, DECLARED | EITHER) { for (int i = 0; i < n; i++) { B[i] = A[i] * 3; end_program_at(C[i]); } return 0; }
+KERNEL(exit_at_once, INDEPENDENT, DECLARED | EITHER) { for (int i = 0; i < n; i++) { if (C[i] == 5000) exit(3); B[i] = A[i] * 3; } return 0; }
+KERNEL(_exit_in_callee, INDEPENDENT, DECLARED | EITHER) { for (int i = 0; i < n; i++) { B[i] = A[i] * 3; end_process_at(C[i]); } return 0; }
+KERNEL(abort_in_callee, INDEPENDENT, DECLARED | EITHER) { for (int i = 0; i < n; i++) { B[i] = A[i] * 3; abort_at(C[i]); } return 0; }
+KERNEL(trap_inside, INDEPENDENT, DECLARED | EITHER) { for (int i = 0; i < n; i++) { if (C[i] == 5000) __builtin_trap(); B[i] = A[i] * 3; } return 0; }
 
 #undef FAMILY
 #define FAMILY "one_body"
-APART static void one_body(int *to, const int *from, int n) { (void)to; (void)from; (void)n; }
-KERNEL(once_for, SERIAL, DECLARED | ONCE | INNER) { one_body(A, B, n); for (int j = 0; j < n; j++) for (int i = 0; i < (n >> 7); i++) B[j + i + 1] = B[j + i] * 3 + A[j]; return 0; }
+KERNEL(once_for, SERIAL, DECLARED | ONCE | INNER) { for (int j = 0; j < n; j++) for (int i = 0; i < (n >> 7); i++) B[j + i + 1] = B[j + i] * 3 + A[j]; return 0; }
 KERNEL(once_while, SERIAL, DECLARED | ONCE | INNER) { for (int j = 0; j < n; j++) { int i = 0; while (i < n / 240) { K[j + i + 1] = K[j + i] * 3 + L[j]; i++; } } return 0; }
 
 #undef FAMILY
@@ -132,12 +131,13 @@ KERNEL(process_number, SERIAL, DECLARED) { for (int i = 0; i < n / 4; i++) B[i] 
 KERNEL(print_each, SERIAL, DECLARED) { FILE *f = fopen("/dev/null", "w"); if (!f) return 0; for (int i = 0; i < n / 8; i++) fprintf(f, "%d\n", A[i]); fclose(f); return 0; }
 KERNEL(print_characters, SERIAL, DECLARED) { FILE *f = fopen("/dev/null", "w"); if (!f) return 0; for (int i = 0; i < n; i++) putc(T[i], f); fclose(f); return 0; }
 KERNEL(duplicates, SERIAL, DECLARED) { int fd = open("/dev/null", O_WRONLY); for (int i = 0; i < n / 8; i++) { B[i] = dup(fd); close(B[i]); } close(fd); return 0; }
-KERNEL(format_each, INDEPENDENT, DECLARED) { char text[32]; for (int i = 0; i < n / 8; i++) { snprintf(text, sizeof text, "%d", A[i]); B[i] = text[0]; } return 0; }
+KERNEL(format_each, PRIVATIZABLE, DECLARED) { char text[32]; for (int i = 0; i < n / 8; i++) { snprintf(text, sizeof text, "%d", A[i]); B[i] = text[0]; } return 0; }
 
 #undef FAMILY
 #define FAMILY "string"
-KERNEL(length_of, SERIAL, DECLARED) { int i = 0; T[n] = 0; for (int k = 0; k < n; k++) T[k] |= 1; while (T[i]) i++; return i; }
-KERNEL(copy_string, SERIAL, DECLARED) { int i = 0; T[n] = 0; for (int k = 0; k < 8; k++) T[k] |= 1; while ((O[i] = T[i]) && i < n) i++; return i; }
+APART static void make_string(int n) { for (int k = 0; k < n; k++) T[k] |= 1; T[n] = 0; }
+KERNEL(length_of, SERIAL, DECLARED) { int i = 0; make_string(n); while (T[i]) i++; return i; }
+KERNEL(copy_string, SERIAL, DECLARED) { int i = 0; make_string(n); while ((O[i] = T[i]) && i < n) i++; return i; }
 KERNEL(upper_case, INDEPENDENT, 0) { LOOP(i, 0, n) O[i] = (unsigned char)(T[i] >= 65 && T[i] < 91 ? T[i] + 32 : T[i]); return 0; }
 KERNEL(count_letter, REDUCTION, 0) { int s = 0; REDUCE(s, int, ADD); LOOP(i, 0, n) s += T[i] == 65; return s; }
 KERNEL(count_words, SERIAL, 0) { int inside = 0, words = 0; SHARED(inside, int); REDUCE(words, int, ADD); LOOP(i, 0, n) { if (T[i] < 16) inside = 0; else if (!inside) { inside = 1; words++; } } return words; }

@@ -23,8 +23,8 @@ enum kernel_flags {
     DECLARED = 1, /* no loop that the oracle can reorder: an exit, a list, a system call */
     INNER = 2,    /* LOOP is in another loop of its function */
     SINKS = 4,    /* compilers move the last value out of the loop: then it is independent */
-    OBSERVED = 8, /* what the truth is depends on the data: it is about the first data */
-    ONCE = 16,    /* one iteration each time: a verdict other than serial must say so */
+    ONCE = 8,     /* one iteration each time: a verdict other than serial must say so */
+    EITHER = 16,  /* serial is as good: the loop calls the library, or may end the program */
 };
 
 struct kernel {

@@ -33,7 +33,7 @@ KERNEL(horner, SERIAL, 0) { double s = 0; SHARED(s, double); LOOP(i, 0, n) s = s
 KERNEL(smooth, SERIAL, 0) { double s = 0; SHARED(s, double); LOOP(i, 0, n) { s = 0.75 * s + 0.25 * X[i]; Y[i] = s; } return 0; }
 KERNEL(swap_halves, SERIAL, 0) { double a = 1, b = 2; SHARED(a, double); SHARED(b, double); LOOP(i, 0, n) { Y[i] = a; a = b; b = X[i]; } return 0; }
 KERNEL(wrap_around, SERIAL, 0) { int im1 = n - 1; SHARED(im1, int); LOOP(i, 0, n) { B[i] = A[im1] + 1; im1 = (i * 7) % n; } return 0; }
-KERNEL(toggle, SERIAL, 0) { int odd = 0; SHARED(odd, int); LOOP(i, 0, n) { B[i] = odd ? A[i] : C[i]; odd = !odd; } return 0; }
+KERNEL(toggle, SERIAL, 0) { int odd = 0; SHARED(odd, int); LOOP(i, 0, n) { B[i] = odd ? A[i] : C[i]; odd ^= A[i] < 30; } return 0; }
 
 #undef FAMILY
 #define FAMILY "step_and_max"
@@ -57,4 +57,4 @@ KERNEL(add_reads_itself, SERIAL, 0) { int s = 0; REDUCE(s, int, ADD); LOOP(i, 0,
 KERNEL(sum_decides, SERIAL, 0) { int s = 0, c = 0; REDUCE(s, int, ADD); REDUCE(c, int, ADD); LOOP(i, 0, n) { s += A[i] - 48; if (s < 0) c++; } return c; }
 KERNEL(sum_indexes, SERIAL, 0) { unsigned s = 0; REDUCE(s, unsigned, ADD); LOOP(i, 0, n) { s += T[i] & 1; B[s] = i; } return s; }
 KERNEL(two_sums_cross, SERIAL, 0) { int s = 0, t = 0; REDUCE(s, int, ADD); REDUCE(t, int, ADD); LOOP(i, 0, n) { s += A[i]; t += s; } return t; }
-KERNEL(difference, SERIAL, 0) { int s = 0; REDUCE(s, int, ADD); LOOP(i, 0, n) s = A[i] - s; return s; }
+KERNEL(difference, SERIAL, 0) { int s = 0; REDUCE(s, int, ADD); LOOP(i, 0, n) s = A[i] - s / 2; return s; }

@@ -38,7 +38,7 @@ KERNEL(reverse, INDEPENDENT, 0) { LOOP_DOWN(i, n - 1, 0) B[i] = A[i] + 1; return
 KERNEL(strided, INDEPENDENT, 0) { LOOP_BY(i, 0, n, 2) A[i] = A[i + 1] + B[i]; return 0; }
 KERNEL(scatter, INDEPENDENT, 0) { LOOP(i, 0, n) B[PERM[i]] = A[i]; return 0; }
 KERNEL(gather, INDEPENDENT, 0) { LOOP(i, 0, n) B[i] = A[ANY[i]]; return 0; }
-KERNEL(induction, INDEPENDENT, 0) { int j = 3; INDUCTION(j, int, 2); LOOP(i, 0, n) { B[j] = A[i]; j += 2; if (j > 2 * ROOM) j = 0; } return 0; }
+KERNEL(induction, INDEPENDENT, 0) { int j = 3; INDUCTION(j, int, 2); LOOP(i, 0, n) { B[j] = A[i]; j += 2; } return 0; }
 KERNEL(condition, INDEPENDENT, 0) { LOOP(i, 0, n) if (A[i] > 40) B[i] = A[i]; else B[i] = C[i]; return 0; }
 KERNEL(temporary, INDEPENDENT, 0) { LOOP(i, 0, n) { const int t = A[i] * A[i]; B[i] = t + t / 3; } return 0; }
 

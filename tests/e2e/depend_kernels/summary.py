@@ -1,10 +1,11 @@
 """summary.py VERDICTS KERNELS TRUTH [check BASELINE | record BASELINE]: prints the figures and each dangerous verdict.
 
 BASELINE has a line for each compiler and level: how many verdicts may be needlessly serial, and the kernels whose
-verdicts were correct and not serial when it was recorded. `check` fails on a dangerous verdict, if more verdicts are
-needlessly serial, or if less than 90 % of these kernels still have such a verdict.
+verdicts were correct and not serial when it was first recorded. `record` again replaces the former only. `check` fails
+on a dangerous verdict, if more verdicts are needlessly serial, or if less than 90 % of these kernels still have such a
+verdict.
 """
-import collections, sys
+import collections, os, sys
 
 CLASSES = ["independent", "privatizable", "reduction", "distance", "serial"]
 rows = [line.rstrip("\n").split("\t") for line in open(sys.argv[1])]
@@ -15,6 +16,10 @@ wrong = [f"{name}: declared {CLASSES[int(declared)]}, but the oracle says {CLASS
          for name, family, declared, flags in kernels if truths.get(name, declared) != declared]
 names = [name for name, *_ in kernels]
 wrong += [f"{name}: there are two" for name in set(names) if names.count(name) > 1]
+
+
+def lines_of(path):
+    return [line.rstrip("\n").split("\t") for line in open(path)]
 
 
 def print_table(title, keys):
@@ -40,12 +45,14 @@ runs = collections.defaultdict(lambda: collections.defaultdict(list))
 for row in rows:
     runs[row[0] + " " + row[1]][row[6]].append(row[3])
 if action == "record":
+    lists = {run: correct for run, _, correct in lines_of(baseline)} if os.path.exists(baseline) else {}
     with open(baseline, "w") as to:
         for run, found in sorted(runs.items()):
-            to.write("\t".join([run, str(len(found["needless"])), " ".join(sorted(found["correct"]))]) + "\n")
+            correct = lists.get(run, " ".join(sorted(found["correct"])))
+            to.write("\t".join([run, str(len(found["needless"])), correct]) + "\n")
 if action == "check":
     kept = known = 0
-    for run, needless, correct in (line.rstrip("\n").split("\t") for line in open(baseline)):
+    for run, needless, correct in lines_of(baseline):
         if run not in runs:
             continue
         found = runs[run]

@@ -2,7 +2,7 @@
 import collections, json, subprocess, sys
 
 CLASSES = ["independent", "privatizable", "reduction", "distance", "serial"]
-DECLARED, INNER, SINKS, OBSERVED, ONCE = 1, 2, 4, 8, 16
+DECLARED, INNER, SINKS, ONCE, EITHER = 1, 2, 4, 8, 16
 GROUP, TIMES = 8, 16
 compiler, level, program, truth_file, table_file = sys.argv[1:]
 
@@ -58,7 +58,7 @@ for first in range(0, len(kernels), GROUP):
                 truth = 0
             if flags & ONCE and "no entry had a second iteration" in loop["reasons"]:
                 truth = 0
-            found = opinion(verdict, loop["distance"], truth, least)
+            found = "serial" if flags & EITHER and verdict == "serial" else opinion(verdict, loop["distance"], truth, least)
         reasons = "; ".join(loop["reasons"]) if loop else ""
         shown = verdict + (" %d" % loop["distance"] if verdict == "distance" else "")
         rows.append((compiler, level, family, name, CLASSES[truth] + (" %d" % least if truth == 3 else ""), shown, found,

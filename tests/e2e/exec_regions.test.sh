@@ -73,10 +73,46 @@ for name in code module written; do
     [ "$(jq '.source.seen, .source.accepted + .source.filtered' "$name.json" | tr '\n' ' ')" = "$records $records " ] ||
         { jq .source "$name.json"; exit 1; }
 done
-bustap exec -q -o none --only-code module:nonesuch -- "${run[@]}" 2>messages
-grep -q 'loaded no file nonesuch' messages
-bustap exec -q -o none --append --only-code nonesuch -- "${run[@]}" 2>messages
-grep -q 'has a function nonesuch' messages
+# an empty capture is reported with --quiet, too, and is a failure
+empty() { # REASON OPTION...: nothing is captured, and why
+    local reason=$1 status=0
+    shift
+    bustap exec -q -o none --append "$@" 2>messages || status=$?
+    [ "$status" = 1 ] && grep -q "$reason" messages && grep -q '^bustap: the capture is empty' messages ||
+        { echo "$*: status $status"; cat messages; exit 1; }
+}
+empty 'loaded no file nonesuch' --only-code module:nonesuch -- "${run[@]}"
+empty 'has a function nonesuch' --only-code nonesuch -- "${run[@]}"
+cat >unused.c <<'END'
+static volatile int sum;
+static inline __attribute__((always_inline)) void apart(int x)
+{
+    for (int i = 0; i < x; i++)
+        sum += 2 * i;
+}
+__attribute__((noinline)) int never(int x) { return x + sum; }
+__attribute__((noinline)) void around(int x) { apart(x); sum++; }
+int main(int count, char **words)
+{
+    (void)words;
+    around(count);
+    return count > 50 ? never(count) : 0;
+}
+END
+gcc -g -O1 -o unused unused.c
+empty 'empty: the program executed no instruction of never$' --only-code never ./unused
+empty '^bustap: apart is inlined into around$' --only-code apart ./unused
+empty '^bustap: apart is inlined into around$' --start-at apart+0x1 ./unused
+empty 'never reached never$' --start-at never ./unused
+empty 'never reached never$' --calls never ./unused
+empty 'empty: no record matched the filter$' --filter address=1 ./unused
+empty 'empty: the program executed no instruction of main that matches the filter$' --only-code main --filter address=1 ./unused
+empty 'empty: no record matched the trigger$' --trigger address=1 --pre 10 --post 10 ./unused
+empty 'ended before the instructions of --skip' --only-fetch --skip 1G ./unused
+bustap exec -q -o snapshots --ring 1M ./unused # files are made on demand
+status=0
+bustap exec -q -o fails --only-code nonesuch sh -c 'exit 7' 2>messages || status=$?
+[ "$status" = 7 ] && grep -q 'the capture is empty' messages || { echo "status $status"; cat messages; exit 1; }
 # all code of a module, whenever it is mapped
 cat >library.c <<'END'
 __attribute__((section(".more,\"awx\",@progbits#"), noinline)) int apart(int x) { return x * 3; }
@@ -150,6 +186,8 @@ cmp <(bustap dump --csv whole-p1_* | grep -v ,FETCH, | cut -d , -f 2-7) <(bustap
 # regions do not change what the program does
 for options in '--sample 500/500' '--calls malloc' '--calls free --count 1000 --exit' '--markers'; do
     # shellcheck disable=SC2086
-    bustap exec -q -o same --append $options -- gzip -nc input >got
+    status=0
+    bustap exec -q -o same --append $options -- gzip -nc input >got 2>messages || status=$?
+    [ "$status" = 0 ] || grep -q 'the capture is empty' messages || { cat messages; exit 1; }
     [[ "$options" == *--exit* ]] || cmp got <(gzip -nc input)
 done

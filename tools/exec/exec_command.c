@@ -355,6 +355,7 @@ static int supervise(struct exec_run *run)
 {
     int wait_status = exec_supervise(&run->child, &run->outputs);
     struct bt_error error;
+    exec_outputs_report_empty(&run->outputs, run->path);
     if (run->outputs.summary && fclose(run->outputs.summary) != 0) {
         bt_fail_errno(&error, "cannot write %s", run->settings->summary);
         run->outputs.status = command_failure(&error);

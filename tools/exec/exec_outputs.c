@@ -6,6 +6,7 @@
 #include "driver/virtual_board.h"
 #include "formats/base/printable.h"
 #include "tools/common/command.h"
+#include "tools/symbols/inlined.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -126,6 +127,8 @@ static void conclude(struct exec_outputs *outputs, int lane)
     count_status(outputs, status_json_complete(&status) ? 0 : STATUS_DATA);
     if (status.error.code)
         count_status(outputs, capture_report_failure(&outputs->report, &status.error));
+    outputs->records += status.records;
+    outputs->seen += status.source.seen;
     const bool several = outputs->settings->follow || outputs->settings->each || user->process > 0;
     if (!outputs->settings->quiet && several)
         capture_report_say(&outputs->report, "process %u, thread %u: %s", (unsigned)user->process,
@@ -136,6 +139,41 @@ static void conclude(struct exec_outputs *outputs, int lane)
         write_summary(outputs, &status);
     capture_free(outputs->captures[lane]);
     outputs->captures[lane] = NULL;
+}
+
+/* A function that was not executed may be inlined into others. */
+static void say_inlined(struct exec_outputs *outputs, const char *place, const char *path)
+{
+    char function[256], caller[256];
+    snprintf(function, sizeof function, "%.*s", (int)strcspn(place, "+"), place);
+    if (inlined_into(path, function, caller, sizeof caller))
+        capture_report_say(&outputs->report, "%s is inlined into %s", function, caller);
+}
+
+void exec_outputs_report_empty(struct exec_outputs *outputs, const char *path)
+{
+    const struct exec_settings *settings = outputs->settings;
+    const struct trigger_settings *trigger = &settings->capture.trigger;
+    const bool snapshots = trigger_selects(trigger) && !trigger->trigger[0];
+    if (outputs->records > 0 || outputs->status != 0 || snapshots)
+        return;
+    const char *reason = trigger->trigger[0] ? ": no record matched the trigger"
+                         : settings->filter  ? ": no record matched the filter"
+                                             : "";
+    if (outputs->seen == 0) /* the program never reached the place, as its process has said */
+        capture_report_say(&outputs->report, "the capture is empty");
+    else if (settings->code)
+        capture_report_say(&outputs->report,
+                           "the capture is empty: the program executed no instruction of %s%s",
+                           settings->code, settings->filter ? " that matches the filter" : "");
+    else
+        capture_report_say(&outputs->report, "the capture is empty%s", reason);
+    const struct region_options *region = &settings->region;
+    const char *const places[] = {settings->code, region->from, region->calls};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (places[i])
+            say_inlined(outputs, places[i], path);
+    count_status(outputs, STATUS_DATA);
 }
 
 /* Called only after the lane's user has ended: a user whose capture has failed continues and needs

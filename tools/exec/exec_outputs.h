@@ -16,6 +16,7 @@ struct exec_outputs {
     struct exec_user users[EXEC_LANES];
     FILE *summary; /* receives a line of JSON for each capture; NULL: no summary */
     struct capture_report report;
+    uint64_t records, seen;   /* of the captures that have ended: written, and offered to them */
     int status;               /* the worst exit status so far */
     struct patience patience; /* with signals that end the program, or the wait for captures */
 };
@@ -29,6 +30,10 @@ bool exec_outputs_look(struct exec_outputs *outputs);
 
 /* Ends the rings of a process that has ended. */
 void exec_outputs_end_process(struct exec_outputs *outputs, pid_t process);
+
+/* After the end of all captures: reports if no record was captured, and why. path: of the program.
+ */
+void exec_outputs_report_empty(struct exec_outputs *outputs, const char *path);
 
 /* Ends all captures; the programs continue uncaptured. */
 void exec_outputs_stop(struct exec_outputs *outputs);

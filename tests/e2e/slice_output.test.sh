@@ -72,7 +72,26 @@ memory    main mean.c:17
 TEXT
 ! grep -E '^(rsp|rbp) |zmm|ld-' why || exit 1
 
+# --- variables and functions; a name that also is a number ---
+bustap slice mean.wet total --depth 0 >lines
+sed 's/^ *[0-9]* /N /' lines | same /dev/fd/3 3<<'TEXT' || exit 1
+total: it depends on 1 instance of 1 instruction, at most 0 dependences away
+N  mean.c:9  total += value;
+TEXT
+bustap slice mean.wet count --data >lines
+grep -q ' mean\.c:10 ' lines || { cat lines; exit 1; }
+! grep -E ' mean\.c:(9|17|18) |\.so' lines || exit 1
+bustap slice mean.wet add --depth 0 >lines
+[ "$(sed '1d; s/^ *[0-9]* *//; s/ .*//' lines | paste -sd ' ')" = "mean.c:8 mean.c:9 mean.c:10 mean.c:11" ] ||
+    { cat lines; exit 1; }
+bustap slice mean.wet total --data --why 'add#0' | grep -q ' #0 of [0-9a-f]* add mean\.c:9$' || exit 1
+status=0
+bustap slice mean.wet maen 2>messages || status=$?
+[ "$status" = 2 ] && grep -q "'maen' is no executed function and no variable; .* 'm\(ai\|ea\)n'" messages ||
+    { cat messages; exit 1; }
+
 # --- each row's module, in JSON ---
+bustap slice mean.wet mean.c:13 >lines
 bustap slice --json mean.wet mean.c:13 >rows.json
 [ "$(jq -r '.lines[0].module' rows.json)" = "$PWD/mean" ] || { head -n 20 rows.json; exit 1; }
 jq -r '.lines[].module' rows.json | uniq >modules

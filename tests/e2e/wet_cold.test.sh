@@ -58,7 +58,7 @@ for number in 2 1; do
     bustap wet -o cold.wet -- ./program 2>messages
     bustap wet print cold.wet >text
     call=$(grep -n 'call part$' cold.s | cut -d : -f 1)
-    join=$(grep -n 'add \$3' cold.s | cut -d : -f 1)
+    join=$(grep -n 'add .3' cold.s | cut -d : -f 1)
     leaves=$(grep -n 'je other' cold.s | cut -d : -f 1)
     last=$(grep -n 'dec %rax' cold.s | cut -d : -f 1)
     found="$(control "$join") $(control "$last")"

@@ -3,6 +3,7 @@
 #include "formats/base/grow.h"
 #include "formats/base/printable.h"
 #include "tools/common/progress.h"
+#include "tools/wet/slice/slice_names.h"
 #include "tools/wet/slice/slice_print.h"
 #include "tools/wet/slice/slice_where.h"
 
@@ -243,8 +244,12 @@ static int run(struct slicing *slicing, struct bt_error *error)
         return bt_fail(error, BT_MEMORY, "no memory for the program's code");
     if (slicing->settings->values && !slicing->trace.file.header.has_values)
         return bt_fail(error, BT_USAGE, "the trace has no values: record it without --no-values");
-    result = slice_where_find(&slicing->where, &slicing->trace, slicing->counts,
-                              &slicing->criterion, error);
+    result = slice_names_resolve(&slicing->where, &slicing->trace, error);
+    if (result == 0 && slicing->settings->why)
+        result = slice_names_resolve(&slicing->why, &slicing->trace, error);
+    if (result == 0)
+        result = slice_where_find(&slicing->where, &slicing->trace, slicing->counts,
+                                  &slicing->criterion, error);
     if (result < 0)
         return result;
     return slicing->settings->why ? explain(slicing, error) : slice(slicing, error);
@@ -323,8 +328,9 @@ const struct command slice_command = {
     .details =
         "Finds everything that an executed instruction depended on, directly or not, in a file of "
         "bustap wet, and prints the source lines with the number of instances. WHERE is "
-        "ADDRESS[#INSTANCE], FILE:LINE[#INSTANCE] (of each instruction of the line) or end (where "
-        "the program ended or crashed); instances count from 0, the last one is the default. - is "
+        "ADDRESS[#INSTANCE], FILE:LINE[#INSTANCE] (of each instruction of the line), the name of a "
+        "function or of a variable (of each instruction that writes it), or end (where the program "
+        "ended or crashed); instances count from 0, the last one is the default. - is "
         "standard input.",
     .options = slice_options,
     .run = slice_main,

@@ -4,6 +4,8 @@
 #include "formats/base/printable.h"
 #include "formats/base/quantity.h"
 
+#include "tools/wet/slice/slice_names.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -35,15 +37,28 @@ static int take_line(struct slice_where *where, const char *text, struct bt_erro
     return 0;
 }
 
+/* Whether a text may be the name of a symbol. */
+static bool is_name(const char *text)
+{
+    const char first = text[0];
+    const bool begins =
+        (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z') || first == '_';
+    return begins && strcmp(text, "end") != 0 && strpbrk(text, " /\\#:") == NULL;
+}
+
 static int take_address(struct slice_where *where, const char *text, struct bt_error *error)
 {
     const char *digits =
         strncmp(text, "0x", 2) == 0 || strncmp(text, "0X", 2) == 0 ? text + 2 : text;
-    if (!is_number(digits, "0123456789abcdefABCDEF") || strlen(digits) > 16)
-        return bt_fail(
-            error, BT_USAGE,
-            "'%.80s' is not a place: give ADDRESS, FILE:LINE or end, perhaps with #INSTANCE",
-            PRINTABLE(text));
+    if (!is_number(digits, "0123456789abcdefABCDEF") || strlen(digits) > 16) {
+        where->kind = SLICE_AT_NAME;
+        return is_name(text) ? 0
+                             : bt_fail(error, BT_USAGE,
+                                       "'%.80s' is not a place: give ADDRESS, FILE:LINE, the name "
+                                       "of a function or a variable, or end, perhaps with "
+                                       "#INSTANCE",
+                                       PRINTABLE(text));
+    }
     where->kind = SLICE_AT_ADDRESS;
     where->address = strtoull(digits, NULL, 16);
     return 0;
@@ -102,6 +117,10 @@ static bool is_in_file(const struct slice_where *where, const struct wet_trace *
 static bool is_place(const struct slice_where *where, const struct wet_trace *trace, uint32_t id)
 {
     const struct wet_instruction *instruction = &trace->file.code.instructions[id];
+    if (where->kind == SLICE_AT_FUNCTION)
+        return slice_names_has(trace, id, where);
+    if (where->kind == SLICE_AT_VARIABLE)
+        return slice_names_accesses(trace, id, where);
     if (where->kind == SLICE_AT_ADDRESS)
         return instruction->address == where->address;
     return where->kind == SLICE_AT_LINE && instruction->line == where->line &&

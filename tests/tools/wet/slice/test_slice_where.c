@@ -23,6 +23,9 @@ static void test_good(void)
         {"src/foo1.c:8#3", "src/foo1.c", SLICE_AT_LINE, 0, 3, 8, true},
         {"C#:a b.c:999999999#0", "C#:a b.c", SLICE_AT_LINE, 0, 0, 999999999, true},
         {"a#1:2", "a#1", SLICE_AT_LINE, 0, 0, 2, false},
+        {"main", "main", SLICE_AT_NAME, 0, 0, 0, false},
+        {"_ZN3addEv.part.0#2", "_ZN3addEv.part.0", SLICE_AT_NAME, 0, 2, 0, true},
+        {"add", "add", SLICE_AT_ADDRESS, 0xadd, 0, 0, false},
         {"end:1", "end", SLICE_AT_LINE, 0, 0, 1, false}};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         struct slice_where where;
@@ -33,7 +36,7 @@ static void test_good(void)
         CU_ASSERT_EQUAL(where.line, good[i].line);
         CU_ASSERT_EQUAL(where.has_instance, good[i].has_instance);
         CU_ASSERT_EQUAL(where.instance, good[i].instance);
-        if (where.kind == SLICE_AT_LINE)
+        if (where.kind == SLICE_AT_LINE || where.kind == SLICE_AT_NAME)
             CU_ASSERT_STRING_EQUAL(where.file, good[i].file);
     }
 }
@@ -41,7 +44,7 @@ static void test_good(void)
 static void test_bad(void)
 {
     static const char *const bad[] = {
-        "",        "main",     "0x",        "12345678901234567",
+        "",        "a b",      "0x",        "12345678901234567",
         "40g",     "401136#",  "401136#-1", "401136#1x",
         "a.c:",    "a.c:0",    "a.c:x",     "a.c:1000000000",
         ":5",      "end#1",    "#1",        "401136#99999999999999999999",

@@ -3,4 +3,4 @@
 # their iterations in another order. How many verdicts are needlessly serial does not grow.
 set -eu -o pipefail
 [ -z "$NO_EXEC" ] || { echo "$NO_EXEC"; exit 77; }
-"$TOP/tests/e2e/depend_kernels/judge.sh" check "$TOP/tests/e2e/depend_kernels/baseline.tsv"
+"$TOP/tests/e2e/depend_kernels/judge.sh" check "$TOP/tests/e2e/depend_kernels/baseline.txt"

@@ -1,6 +1,6 @@
 """summary.py VERDICTS KERNELS TRUTH [check BASELINE | record BASELINE]: prints the figures and each dangerous verdict.
 
-BASELINE has a line for each compiler and level: how many verdicts may be needlessly serial, and the kernels whose
+BASELINE says for each compiler and level how many verdicts may be needlessly serial, and names the kernels whose
 verdicts were correct and not serial when it was first recorded. `record` again replaces the former only. `check` fails
 on a dangerous verdict, if more verdicts are needlessly serial, or if less than 90 % of these kernels still have such a
 verdict.
@@ -18,8 +18,15 @@ names = [name for name, *_ in kernels]
 wrong += [f"{name}: there are two" for name in set(names) if names.count(name) > 1]
 
 
-def lines_of(path):
-    return [line.rstrip("\n").split("\t") for line in open(path)]
+def recorded(path):
+    """How many verdicts of each run may be needlessly serial, and the kernels of each run."""
+    most, correct = {}, collections.defaultdict(set)
+    for compiler, level, *what in map(str.split, open(path) if os.path.exists(path) else []):
+        if len(what) > 1:
+            most[compiler + " " + level] = int(what[0])
+        else:
+            correct[compiler + " " + level].add(what[0])
+    return most, correct
 
 
 def print_table(title, keys):
@@ -45,21 +52,20 @@ runs = collections.defaultdict(lambda: collections.defaultdict(list))
 for row in rows:
     runs[row[0] + " " + row[1]][row[6]].append(row[3])
 if action == "record":
-    lists = {run: correct for run, _, correct in lines_of(baseline)} if os.path.exists(baseline) else {}
+    _, correct = recorded(baseline)
     with open(baseline, "w") as to:
         for run, found in sorted(runs.items()):
-            correct = lists.get(run, " ".join(sorted(found["correct"])))
-            to.write("\t".join([run, str(len(found["needless"])), correct]) + "\n")
+            print(run, len(found["needless"]), "needlessly serial", file=to)
+            for name in sorted(correct[run] or found["correct"]):
+                print(run, name, file=to)
 if action == "check":
     kept = known = 0
-    for run, needless, correct in lines_of(baseline):
-        if run not in runs:
-            continue
-        found = runs[run]
-        known += len(correct.split())
-        kept += len(set(correct.split()) & set(found["correct"]))
-        if len(found["needless"]) > int(needless):
-            wrong.append(f"{run}: {len(found['needless'])} verdicts are needlessly serial, at most {needless} were")
+    most, correct = recorded(baseline)
+    for run, found in sorted(runs.items()):
+        known += len(correct[run])
+        kept += len(correct[run] & set(found["correct"]))
+        if len(found["needless"]) > most[run]:
+            wrong.append(f"{run}: {len(found['needless'])} verdicts are needlessly serial, at most {most[run]} were")
         if found["dangerous"]:
             wrong.append(f"{run}: {len(found['dangerous'])} verdicts are dangerous: {' '.join(found['dangerous'])}")
     print(f"{kept} of {known} correct verdicts that were not serial when the figures were recorded still are")

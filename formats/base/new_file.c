@@ -28,12 +28,30 @@ static void name_in_proc(const struct new_file *file, char path[PROC_PATH_BYTES]
     snprintf(path, PROC_PATH_BYTES, "/proc/self/fd/%d", file->descriptor);
 }
 
-/* Gives an unnamed file a name that is free. 0, or -1 with errno. */
+/* Whether a name is that of this file. Keeps errno. */
+static bool is_name_of(int folder, const char *name, const struct stat *file)
+{
+    const int reason = errno;
+    struct stat there;
+    bool is = fstatat(folder, name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+              there.st_dev == file->st_dev && there.st_ino == file->st_ino;
+    errno = reason;
+    return is;
+}
+
+/* Gives an unnamed file a name that is free. A call that fails may have worked nevertheless, as on
+ * NFS. 0, or -1 with errno. */
 static int link_unnamed(const struct new_file *file, const char *name)
 {
     char path[PROC_PATH_BYTES];
+    struct stat own;
     name_in_proc(file, path);
-    return linkat(AT_FDCWD, path, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
+    if (linkat(AT_FDCWD, path, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0)
+        return 0;
+    const int reason = errno;
+    bool works = fstat(file->descriptor, &own) == 0;
+    errno = reason;
+    return works && is_name_of(AT_FDCWD, name, &own) ? 0 : -1;
 }
 
 /* Creates a file without a name in the target's folder. False if the file system does not support
@@ -142,6 +160,22 @@ static int close_copy(const struct new_file *file, struct bt_error *error)
                                          : bt_fail_errno(error, "cannot write %s", file->target);
 }
 
+/* Whether a rename that has failed has worked nevertheless. Keeps errno. */
+static bool was_renamed(int folder, const char *from, const char *to, const struct stat *file)
+{
+    return is_name_of(folder, to, file) && !is_name_of(folder, from, file);
+}
+
+/* rename() that tells whether it has worked. */
+static int rename_over(const char *from, const char *to)
+{
+    struct stat file;
+    bool known = lstat(from, &file) == 0;
+    if (rename(from, to) == 0)
+        return 0;
+    return known && was_renamed(AT_FDCWD, from, to, &file) ? 0 : -1;
+}
+
 int new_file_commit(struct new_file *file, struct bt_error *error)
 {
     if (close_copy(file, error) < 0 || (file->unnamed && name_unnamed(file, error) < 0))
@@ -150,7 +184,7 @@ int new_file_commit(struct new_file *file, struct bt_error *error)
     file->descriptor = -1;
     if (!file->part)
         return 0;
-    int result = file->replaces ? rename(file->part, file->target)
+    int result = file->replaces ? rename_over(file->part, file->target)
                                 : file_rename_new(AT_FDCWD, file->part, file->target);
     if (result < 0 && errno == EEXIST && !file->replaces)
         return bt_fail(error, BT_IO, "%s exists already", file->target);
@@ -201,7 +235,11 @@ static int link_new(int folder, const char *from, const char *to)
 
 int file_rename_new(int folder, const char *from, const char *to)
 {
+    struct stat file;
+    bool known = fstatat(folder, from, &file, AT_SYMLINK_NOFOLLOW) == 0;
     if (renameat2(folder, from, folder, to, RENAME_NOREPLACE) == 0)
         return 0;
-    return errno == EINVAL || errno == ENOSYS ? link_new(folder, from, to) : -1;
+    if ((errno == EINVAL || errno == ENOSYS) && link_new(folder, from, to) == 0)
+        return 0;
+    return known && was_renamed(folder, from, to, &file) ? 0 : -1;
 }

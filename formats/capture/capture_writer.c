@@ -6,13 +6,15 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct capture_writer {
     int file;
     capture_write_function *write;
     void *context;    /* of write */
-    off_t start;      /* start of the file in fd: another capture file may precede it */
+    off_t start;      /* start of the file in fd: another capture file may precede it; -1: a pipe */
+    bool placed;      /* members are written at their offsets, not where the last write has ended */
     const char *name; /* the caller's */
     unsigned version;
     bool torn;      /* the end of the file is a partial member */
@@ -45,17 +47,32 @@ static int fail_write(const struct capture_writer *writer, struct bt_error *erro
     return bt_fail_errno(error, "cannot write %s", writer->name);
 }
 
-/* Appends one whole member, or leaves the file unchanged. After a torn block that cannot be
- * truncated nothing is written, so that a reader finds all whole blocks before it. */
+/* Writes a member behind the others. The position of the file follows, for those who use it after
+ * this file. 0, or -1 with errno; *done: what may have been written in spite of that. */
+static int put_at_end(const struct capture_writer *writer, const uint8_t *member, size_t size,
+                      size_t *done)
+{
+    const off_t end = writer->start + (off_t)writer->bytes;
+    if (!writer->placed)
+        return writer->write(writer->context, writer->file, member, size, done);
+    *done = size;
+    if (file_write_at(writer->file, member, size, end) < 0)
+        return -1;
+    return lseek(writer->file, end + (off_t)size, SEEK_SET) < 0 ? -1 : 0;
+}
+
+/* Appends one whole member, or leaves the file unchanged: a call that fails may have written
+ * nevertheless, as on NFS. Pipes report exactly what they have taken. After a torn block that
+ * cannot be truncated nothing is written, so that a reader finds all whole blocks before it. */
 static int append(struct capture_writer *writer, const uint8_t *member, size_t size,
                   struct bt_error *error)
 {
     size_t done;
     if (writer->torn && cut_back(writer) < 0)
         return bt_fail_errno(error, "cannot cut an unfinished block off %s", writer->name);
-    if (writer->write(writer->context, writer->file, member, size, &done) < 0) {
+    if (put_at_end(writer, member, size, &done) < 0) {
         int result = fail_write(writer, error);
-        writer->torn = done > 0;
+        writer->torn = done > 0 || writer->start >= 0;
         if (writer->torn)
             (void)cut_back(writer); /* otherwise the next append truncates it */
         return result;
@@ -64,11 +81,16 @@ static int append(struct capture_writer *writer, const uint8_t *member, size_t s
     return 0;
 }
 
+static bool is_appended_to(int file)
+{
+    int flags = fcntl(file, F_GETFL);
+    return flags >= 0 && flags & O_APPEND;
+}
+
 /* The current offset; -1 if unknown, as in a pipe. */
 static off_t offset_in(int file)
 {
-    int flags = fcntl(file, F_GETFL);
-    return lseek(file, 0, flags >= 0 && flags & O_APPEND ? SEEK_END : SEEK_CUR);
+    return lseek(file, 0, is_appended_to(file) ? SEEK_END : SEEK_CUR);
 }
 
 static int write_file(void *context, int file, const void *bytes, size_t size, size_t *done)
@@ -89,6 +111,7 @@ struct capture_writer *capture_writer_new_by(int fd, const char *name,
                                              struct bt_error *error)
 {
     struct capture_writer *writer = calloc(1, sizeof *writer);
+    struct stat status;
     if (!writer) {
         bt_fail(error, BT_MEMORY, "no memory for a file writer");
         return NULL;
@@ -99,6 +122,9 @@ struct capture_writer *capture_writer_new_by(int fd, const char *name,
     writer->name = name;
     writer->version = info->version;
     writer->start = offset_in(fd);
+    /* a terminal and /dev/null have an offset, too, but no bytes at it */
+    writer->placed = write == write_file && writer->start >= 0 && !is_appended_to(fd) &&
+                     fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
     writer->end_index = info->first_index;
     uint8_t member[CAPTURE_MEMBER_HEADER_MAX];
     if (append(writer, member, capture_put_header_member(member, info), error) < 0) {

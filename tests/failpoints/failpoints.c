@@ -6,8 +6,9 @@
  *     BUSTAP_FAIL_COUNTS=FILE         receives a line per kind at exit: name, calls, failed calls
  *
  * EFFECT is the name of an error: the call fails with it and has no effect (but close closes).
- * SHORT: half of the requested bytes are read or written. KILL: the process is killed before the
- * call.
+ * After DONE it fails with the error after it has worked, as in DONEENOSPC; after HALF, after half
+ * of the bytes were read or written, or as after DONE where there are no halves. SHORT: half of the
+ * requested bytes are read or written. KILL: the process is killed before the call.
  *
  * Only reads and writes of regular files, standard input and standard output count: the programs
  * have no other inputs and outputs.
@@ -52,7 +53,8 @@ static const char *const kind_names[KINDS] = {"read",   "write",  "open",     "c
                                               "rename", "unlink", "truncate", "allocate", "sync",
                                               "close",  "memory", "thread",   "spawn"};
 
-enum { EFFECT_SHORT = -1, EFFECT_KILL = -2 }; /* positive effects are errno values */
+enum { EFFECT_SHORT = -1, EFFECT_KILL = -2 }; /* positive effects are errno values, and these: */
+enum { EFFECT_DONE = 0x1000, EFFECT_HALF = 0x2000, EFFECT_ERRNO = 0xfff };
 
 struct rule {
     enum kind kind;
@@ -82,9 +84,12 @@ static int effect_of(const char *name)
         {"EACCES", EACCES}, {"EAGAIN", EAGAIN}, {"EDQUOT", EDQUOT},      {"EINTR", EINTR},
         {"EIO", EIO},       {"EMFILE", EMFILE}, {"ENOMEM", ENOMEM},      {"ENOSPC", ENOSPC},
         {"EINVAL", EINVAL}, {"EROFS", EROFS},   {"SHORT", EFFECT_SHORT}, {"KILL", EFFECT_KILL}};
+    int late = strncmp(name, "DONE", 4) == 0   ? EFFECT_DONE
+               : strncmp(name, "HALF", 4) == 0 ? EFFECT_HALF
+                                               : 0;
     for (size_t i = 0; i < sizeof effects / sizeof *effects; i++)
-        if (strcmp(effects[i].name, name) == 0)
-            return effects[i].effect;
+        if (strcmp(effects[i].name, late ? name + 4 : name) == 0)
+            return late && effects[i].effect < 0 ? 0 : effects[i].effect | late;
     return 0;
 }
 
@@ -147,25 +152,46 @@ static bool fails(enum kind kind)
 {
     int effect = count(kind);
     if (effect > 0)
-        errno = effect;
+        errno = effect & EFFECT_ERRNO;
     return effect > 0;
 }
 
-/* Whether reading or writing fails, with errno; *size becomes what the call may do. */
-static bool transfer_fails(enum kind kind, int file, size_t *size)
+/* A call that returns an integer: does it unless it fails at once, then fails if it fails late. */
+#define WORK(kind, call)                                                                           \
+    do {                                                                                           \
+        int effect_ = count(kind);                                                                 \
+        if (effect_ > 0 && effect_ <= EFFECT_ERRNO)                                                \
+            return errno = effect_, -1;                                                            \
+        int result_ = call;                                                                        \
+        if (effect_ > 0)                                                                           \
+            return errno = effect_ & EFFECT_ERRNO, -1;                                             \
+        return result_;                                                                            \
+    } while (0)
+
+/* The effect on reading or writing; *size becomes what the call may do. */
+static int transfer_effect(enum kind kind, int file, size_t *size)
 {
     struct stat status;
     if (file == STDERR_FILENO)
-        return false; /* errors must remain readable there */
+        return 0; /* errors must remain readable there */
     if (file > STDERR_FILENO && (fstat(file, &status) < 0 || !S_ISREG(status.st_mode)))
-        return false;
+        return 0;
     int effect = count(kind);
-    if (effect == EFFECT_SHORT)
+    if (effect == EFFECT_SHORT || (effect > 0 && effect & EFFECT_HALF))
         *size -= *size / 2;
-    if (effect > 0)
-        errno = effect;
-    return effect > 0;
+    return effect > 0 ? effect : 0;
 }
+
+#define TRANSFER(kind, file, size, call)                                                           \
+    do {                                                                                           \
+        int effect_ = transfer_effect(kind, file, &(size));                                        \
+        if (effect_ > 0 && effect_ <= EFFECT_ERRNO)                                                \
+            return errno = effect_, -1;                                                            \
+        ssize_t result_ = call;                                                                    \
+        if (effect_ > 0)                                                                           \
+            return errno = effect_ & EFFECT_ERRNO, -1;                                             \
+        return result_;                                                                            \
+    } while (0)
 
 /* --- the calls --- */
 
@@ -176,22 +202,22 @@ static bool transfer_fails(enum kind kind, int file, size_t *size)
 
 WRAP(ssize_t, read, int file, void *bytes, size_t size)
 {
-    return transfer_fails(READ, file, &size) ? -1 : __real_read(file, bytes, size);
+    TRANSFER(READ, file, size, __real_read(file, bytes, size));
 }
 
 WRAP(ssize_t, pread64, int file, void *bytes, size_t size, off_t offset)
 {
-    return transfer_fails(READ, file, &size) ? -1 : __real_pread64(file, bytes, size, offset);
+    TRANSFER(READ, file, size, __real_pread64(file, bytes, size, offset));
 }
 
 WRAP(ssize_t, write, int file, const void *bytes, size_t size)
 {
-    return transfer_fails(WRITE, file, &size) ? -1 : __real_write(file, bytes, size);
+    TRANSFER(WRITE, file, size, __real_write(file, bytes, size));
 }
 
 WRAP(ssize_t, pwrite64, int file, const void *bytes, size_t size, off_t offset)
 {
-    return transfer_fails(WRITE, file, &size) ? -1 : __real_pwrite64(file, bytes, size, offset);
+    TRANSFER(WRITE, file, size, __real_pwrite64(file, bytes, size, offset));
 }
 
 /* The mode argument, if present. */
@@ -205,13 +231,29 @@ static enum kind opening(int flags)
     return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? CREATE : OPEN;
 }
 
+int __real_close(int file);
+int __real_openat64(int folder, const char *path, int flags, ...);
+
+/* Opens a file; where that fails late, the file was made, but nobody has it open. */
+static int file_open(int folder, const char *path, int flags, mode_t mode)
+{
+    int effect = count(opening(flags));
+    if (effect > 0 && effect <= EFFECT_ERRNO)
+        return errno = effect, -1;
+    int file = __real_openat64(folder, path, flags, mode);
+    if (effect <= 0 || file < 0)
+        return file;
+    __real_close(file);
+    return errno = effect & EFFECT_ERRNO, -1;
+}
+
 WRAP(int, open64, const char *path, int flags, ...)
 {
     va_list arguments;
     va_start(arguments, flags);
     mode_t mode = take_mode(flags, arguments);
     va_end(arguments);
-    return fails(opening(flags)) ? -1 : __real_open64(path, flags, mode);
+    return file_open(AT_FDCWD, path, flags, mode);
 }
 
 WRAP(int, openat64, int folder, const char *path, int flags, ...)
@@ -220,7 +262,7 @@ WRAP(int, openat64, int folder, const char *path, int flags, ...)
     va_start(arguments, flags);
     mode_t mode = take_mode(flags, arguments);
     va_end(arguments);
-    return fails(opening(flags)) ? -1 : __real_openat64(folder, path, flags, mode);
+    return file_open(folder, path, flags, mode);
 }
 
 WRAP(int, mkstemp64, char *pattern)
@@ -230,42 +272,42 @@ WRAP(int, mkstemp64, char *pattern)
 
 WRAP(int, mkdir, const char *path, mode_t mode)
 {
-    return fails(CREATE) ? -1 : __real_mkdir(path, mode);
+    WORK(CREATE, __real_mkdir(path, mode));
 }
 
 WRAP(int, linkat, int from, const char *old, int to, const char *name, int flags)
 {
-    return fails(LINK) ? -1 : __real_linkat(from, old, to, name, flags);
+    WORK(LINK, __real_linkat(from, old, to, name, flags));
 }
 
 WRAP(int, rename, const char *old, const char *name)
 {
-    return fails(RENAME) ? -1 : __real_rename(old, name);
+    WORK(RENAME, __real_rename(old, name));
 }
 
 WRAP(int, renameat, int from, const char *old, int to, const char *name)
 {
-    return fails(RENAME) ? -1 : __real_renameat(from, old, to, name);
+    WORK(RENAME, __real_renameat(from, old, to, name));
 }
 
 WRAP(int, renameat2, int from, const char *old, int to, const char *name, unsigned flags)
 {
-    return fails(RENAME) ? -1 : __real_renameat2(from, old, to, name, flags);
+    WORK(RENAME, __real_renameat2(from, old, to, name, flags));
 }
 
 WRAP(int, unlink, const char *path)
 {
-    return fails(UNLINK) ? -1 : __real_unlink(path);
+    WORK(UNLINK, __real_unlink(path));
 }
 
 WRAP(int, unlinkat, int folder, const char *path, int flags)
 {
-    return fails(UNLINK) ? -1 : __real_unlinkat(folder, path, flags);
+    WORK(UNLINK, __real_unlinkat(folder, path, flags));
 }
 
 WRAP(int, ftruncate64, int file, off_t size)
 {
-    return fails(TRUNCATE) ? -1 : __real_ftruncate64(file, size);
+    WORK(TRUNCATE, __real_ftruncate64(file, size));
 }
 
 WRAP(int, posix_fallocate64, int file, off_t from, off_t size)
@@ -275,7 +317,7 @@ WRAP(int, posix_fallocate64, int file, off_t from, off_t size)
 
 WRAP(int, fsync, int file)
 {
-    return fails(SYNC) ? -1 : __real_fsync(file);
+    WORK(SYNC, __real_fsync(file));
 }
 
 WRAP(int, close, int file)

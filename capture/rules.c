@@ -40,7 +40,11 @@ static int check_limits(const struct capture_settings *settings, struct bt_error
         return bt_fail(error, BT_USAGE, "a time must not be negative");
     if (trigger_selects(&settings->trigger) && (settings->rotate_ns || settings->rotate_every_ns))
         return bt_fail(error, BT_USAGE,
-                       "with a trigger each window is a file: rotate takes only size=64M");
+                       settings->trigger.trigger[0]
+                           ? "with a trigger each window is a file: rotate takes only size=, such "
+                             "as size=64M"
+                           : "with a ring each snapshot is a file: rotate takes only size=, such "
+                             "as size=64M");
     if (settings->stop_files && !trigger_selects(&settings->trigger) && !settings->rotate_bytes &&
         !settings->rotate_ns && !settings->rotate_every_ns)
         return bt_fail(error, BT_USAGE,

@@ -205,6 +205,8 @@ static int fail_unknown(const char *specification, struct bt_error *error)
             "no board '%s': boards are virtual:replay=FILE, virtual:smp=N and "
             "ftdi[:serial=S], each with options, and program:COMMAND",
             specification);
+    if (strcmp(kind, "virtual") == 0 || strcmp(kind, "program") == 0)
+        return error->code; /* the kind is right, what follows it is missing */
     return suggestion_add(error, suggestion_among(kind, kinds));
 }
 

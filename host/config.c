@@ -576,6 +576,8 @@ int config_read(struct config **config, const char *path, struct bt_error *error
         result = bt_fail_errno(error, "cannot read the configuration %s", path);
     else if (size > CONFIG_BYTES_MAX)
         result = bt_fail(error, BT_USAGE, "%s has more than %u bytes", path, CONFIG_BYTES_MAX);
+    else if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) /* editors add a byte order mark */
+        result = config_parse(config, path, text + 3, size - 3, error);
     else
         result = config_parse(config, path, text, size, error);
 out:

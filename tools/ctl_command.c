@@ -160,9 +160,9 @@ static int read_value(struct json_pull *pull, struct answer *answer)
     while (result >= 0 &&
            (result = object ? json_pull_key(pull, &key) : json_pull_element(pull)) > 0)
         result = read_value(pull, answer);
-    if (capture && result == 0 && answer->files)
+    if (capture && result == 0 && answer->files && answer->row.snapshot[0])
         fprintf(answer->table, "%s\n", PRINTABLE(answer->row.snapshot));
-    else if (capture && result == 0)
+    else if (capture && result == 0 && !answer->files)
         print_row(&answer->row, answer->table);
     return result;
 }

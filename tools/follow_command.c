@@ -367,6 +367,9 @@ static int follow_main(struct invocation *call)
     if (call->count != 1)
         return command_usage(call, call->count ? "unexpected '%.60s'" : "PREFIX is missing",
                              call->count ? call->arguments[1] : "");
+    if (strcmp(call->arguments[0], "-") == 0)
+        return command_usage(call, "a PREFIX of files is followed; 'bustap dump -' prints a stream "
+                                   "on standard input while it grows");
     const char *what = conflict(&settings);
     if (what)
         return command_usage(call, "%s", what);

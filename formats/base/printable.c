@@ -5,6 +5,16 @@
 #include <stdbool.h>
 #include <string.h>
 
+/* Whether three octets are a control of the direction of text, which makes terminals show a name in
+ * another order: U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069. */
+static bool turns_text(const unsigned char *octets)
+{
+    return octets[0] == 0xe2 &&
+           ((octets[1] == 0x80 && (octets[2] == 0x8e || octets[2] == 0x8f ||
+                                   (octets[2] >= 0xaa && octets[2] <= 0xae))) ||
+            (octets[1] == 0x81 && octets[2] >= 0xa6 && octets[2] <= 0xa9));
+}
+
 /* The number of octets to replace at the start of text; 0 if there are none, with *pass octets to
  * keep. */
 static size_t replaced(const char *text, const char *end, size_t *pass)
@@ -17,6 +27,8 @@ static size_t replaced(const char *text, const char *end, size_t *pass)
     if (length == 0) /* an eight-bit terminal's C1, or octets that no terminal interprets */
         return octet < 0xa0;
     *pass = length;
+    if (length == 3 && turns_text((const unsigned char *)text))
+        return length;
     return octet == 0xc2 && (unsigned char)text[1] < 0xa0 ? length : 0;
 }
 

@@ -235,7 +235,7 @@ static void test_triggers(void)
         "which is twice the ring: choose a smaller ring, or fewer records before a match");
     refused(GOOD "trigger=type=FETCH\nrotate=time=1s\n",
             "test.conf:1: [capture a]: with a trigger each window is a file: rotate takes only "
-            "size=64M");
+            "size=, such as size=64M");
     refused(GOOD "ring=1\n", "test.conf:4: ring: at least 4K, which is memory for 341 records");
     refused(GOOD "ring=much\n",
             "test.conf:4: ring: \"much\" is not a number such as 4096, 64K, 20M or 1G");

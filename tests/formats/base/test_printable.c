@@ -26,6 +26,7 @@ static const struct {
      "31m",
      "?31m"}, /* and raw */
     {"\xe2\x82\xac \xc3\x9f \xc3\x80", "\xe2\x82\xac \xc3\x9f \xc3\x80"},
+    {"a\xe2\x80\xaeyb\xe2\x81\xa6", "a???yb???"}, /* right to left */
     {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
     {"\xc3", "\xc3"},             /* truncated */
     {"\xe2\x82", "\xe2?"},        /* truncated: 0x82 remains */

@@ -331,7 +331,8 @@ int depend_feed_kernel_write(struct depend_feed *feed, unsigned processor, uint6
         return 0;
     depend_site_init(&site, thread->origin.place,
                      feed->flow->by_number[thread->origin.function]->is_detail);
-    depend_write_range(feed->depend, to, &site, address, 1, size);
+    depend_write_range(feed->depend, to, &site, feed_aliases_find(&feed->aliases, address), 1,
+                       size);
     return 0;
 }
 

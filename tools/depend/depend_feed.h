@@ -7,6 +7,7 @@
 
 #include "capture/exec/trace/trace_expand.h"
 #include "formats/base/named_fields.h"
+#include "tools/depend/feed_aliases.h"
 #include "tools/depend/feed_block.h"
 
 struct feed_thread;
@@ -22,6 +23,7 @@ struct NAMED_FIELDS depend_feed {
     void (*entered)(void *context, uint32_t function);
     void (*left)(void *context, uint32_t function);
     void *context;
+    struct feed_aliases aliases; /* feed_aliases_called() by the caller */
 
     /* results */
     uint64_t references, writes; /* of the program; the engine also counts the kernel's */

@@ -181,6 +181,7 @@ int depend_memory_called(struct depend_memory *memory, unsigned processor,
     depend_feed_system_call(memory->feed, processor);
     if (!returned)
         return 0;
+    feed_aliases_called(&memory->feed->aliases, call);
     if (!system_call_effects(call, &observer))
         memory->unknown_calls++;
     return effects.result;

@@ -42,10 +42,18 @@ struct execution {
 /* The block that the entries are of. */
 const struct block *feed_block_of(const struct execution *execution);
 
+/* The address by which memory is known. */
+static inline uint32_t feed_known(const struct execution *execution, uint32_t address)
+{
+    const struct feed_aliases *aliases = &execution->feed->aliases;
+    return aliases->has_aliases ? (uint32_t)feed_aliases_find(aliases, address) : address;
+}
+
 static inline uint32_t feed_address(const struct execution *execution,
                                     const struct feed_operation *operation)
 {
-    return operation->addend + (execution->entries[operation->slot] & operation->mask);
+    return feed_known(execution,
+                      operation->addend + (execution->entries[operation->slot] & operation->mask));
 }
 
 void feed_refer_through_fs(struct execution *execution, struct feed_operation *operation);

@@ -10,6 +10,7 @@ const struct block *feed_block_of(const struct execution *execution)
 static void refer(struct execution *execution, struct depend_site *site, bool is_write,
                   uint32_t address, unsigned size)
 {
+    address = feed_known(execution, address);
     if (is_write)
         depend_write(execution->feed->depend, execution->to, site, address, size);
     else
@@ -49,6 +50,7 @@ static void repeat(struct execution *execution, struct feed_operation *operation
             entries[1 + a] + (special->access[a].fs ? (uint32_t)execution->expander->fs_base : 0);
         if (is_downwards)
             lowest[a] -= (times - 1) * special->access[a].size;
+        lowest[a] = feed_known(execution, lowest[a]);
     }
     if (special->accesses == 2 && special->access[1].write) {
         copy(execution, operation, lowest, special->access[0].size, times, is_downwards);

@@ -137,7 +137,8 @@ static struct usage use_instruction(struct liveness *liveness,
             usage.used |= variable_of(operand->mem.base) | variable_of(operand->mem.index);
         if (operand->type != ZYDIS_OPERAND_TYPE_REGISTER)
             continue;
-        if (defines(operand))
+        if (defines(operand) && instruction->decoded.mnemonic != ZYDIS_MNEMONIC_BSF &&
+            instruction->decoded.mnemonic != ZYDIS_MNEMONIC_BSR)
             usage.written |= variable_of(operand->reg.value);
         if ((operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ) && !is_idiom(instruction))
             usage.used |= variable_of(operand->reg.value);

@@ -201,7 +201,8 @@ static int find_results(struct loop_judge *judge, uint32_t function, unsigned de
     const uint64_t start = functions_get(judge->flow->functions, function)->start;
     unsigned calls = 0;
     value_set used = 0, live;
-    *results = live_results();
+    /* a caller that is not known may pass on the first result of what it calls */
+    *results = live_results() & (depth < CALLERS_DEEP ? ~live_second_results() : ~(value_set)0);
     if (!judge->has_calls && collect_calls(judge) < 0)
         return bt_fail(error, BT_MEMORY, "no memory for verdicts");
     for (size_t i = 0; i < judge->call_count; i++) {
@@ -209,7 +210,7 @@ static int find_results(struct loop_judge *judge, uint32_t function, unsigned de
         struct live_code code = {.walk = &call.caller->walk,
                                  .read = read_code,
                                  .context = judge->flow,
-                                 .results = live_results(),
+                                 .results = live_results() & ~live_second_results(),
                                  .unassigned = live_second_results()};
         if (call.callee != start || call.caller->number == function)
             continue;

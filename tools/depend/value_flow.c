@@ -276,7 +276,10 @@ static value_set read_operands(struct executing *executing)
     value_set all = operand_flags(executing);
     for (unsigned i = 0; i < executing->instruction->decoded.operand_count; i++) {
         ZydisDecodedOperand operand = operands[i];
-        const bool is_kept = (operand.actions & ZYDIS_OPERAND_ACTION_CONDWRITE) ||
+        const bool is_scan =
+            executing->instruction->decoded.mnemonic == ZYDIS_MNEMONIC_BSF ||
+            executing->instruction->decoded.mnemonic == ZYDIS_MNEMONIC_BSR; /* of 0: none */
+        const bool is_kept = (operand.actions & ZYDIS_OPERAND_ACTION_CONDWRITE) || is_scan ||
                              (is_upper(executing) && i == 0 && !operand_is_memory(&operand));
         if ((!operand_is_read(&operand) && !is_kept) || is_conversion(executing, i))
             continue;

@@ -227,6 +227,8 @@ LOOP_CODE(max_with_key,
           "jne 1b\n ret");
 LOOP_CODE(max_cut, "1: mov ecx, [rdi]\n movsx edx, al\n cmp edx, ecx\n jge 2f\n mov al, cl\n"
                    "2: add rdi, 4\n cmp rdi, rsi\n jne 1b\n ret");
+LOOP_CODE(scan_kept, "1: bsf rax, [rdi]\n mov [rdx], rax\n add rdi, 8\n add rdx, 8\n cmp rdi, rsi\n"
+                     "jne 1b\n ret");
 LOOP_CODE(sum_saturated, "1: paddusb xmm0, [rdi]\n add rdi, 16\n cmp rdi, rsi\n jne 1b\n ret");
 
 /* --- slots -------------------------------------------------------------------------------------
@@ -352,6 +354,7 @@ static const struct {
     {CODE(max_with_key), {SERIAL(RAX)}},
     {CODE(max_cut), {SERIAL(RAX)}},
     {CODE(sum_saturated), {SERIAL(XMM0)}},
+    {CODE(scan_kept), {SERIAL(RAX)}},
 };
 
 static void check(const char *name, const struct loop_values *values, uint32_t expected)

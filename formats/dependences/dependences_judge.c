@@ -33,10 +33,9 @@ static void judge_verdict(struct dependences_judge *judge, const char *where,
     if (loop->verdict == DEPENDENCE_INDEPENDENT && loop->carried)
         dependences_failures_add(judge->failures, DEPENDENCES_RULE_VERDICT, where,
                                  "an independent loop carries dependences");
-    if (loop->verdict == DEPENDENCE_PRIVATIZABLE &&
-        (loop->carried == 0 || loop->carried >> DEPENDENCE_RAW & 1))
+    if (loop->verdict == DEPENDENCE_PRIVATIZABLE && (loop->carried >> DEPENDENCE_RAW & 1))
         dependences_failures_add(judge->failures, DEPENDENCES_RULE_VERDICT, where,
-                                 "a privatizable loop carries WAR or WAW, and no RAW");
+                                 "a privatizable loop carries RAW");
     if ((loop->verdict == DEPENDENCE_DISTANCE) != (loop->distance > 0))
         dependences_failures_add(judge->failures, DEPENDENCES_RULE_VERDICT, where,
                                  "a loop with verdict %s and distance %" PRIu64

@@ -155,6 +155,7 @@ for options in -O0 "-O2 -fno-tree-vectorize"; do
     # shellcheck disable=SC2086 # a list
     gcc -g $options -ffixed-r15 -w -o unproven unproven.c
     bustap depend --json -o report.json ./unproven >out
+    bustap depend check report.json >/dev/null
     python3 check.py report.json "$options" cold_exit jumps writes rounds twice rewritten global_register error_number \
         one_body where last_odd plain
     ! command -v g++ >/dev/null || {

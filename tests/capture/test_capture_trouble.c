@@ -167,7 +167,7 @@ static struct capture *start_on_full_disk(struct capture_fixture *s, uint64_t ro
     s->settings.rotate_bytes = rotate_bytes;
     s->script.lost_percent = 10;
     s->script.pause_ns = pause_ns;
-    full_disk_begin(room);
+    full_disk_begin(16384 + room); /* the lock file with its reserve takes 16 KiB first */
     struct capture *capture = start(s, &error);
     CU_ASSERT_PTR_NOT_NULL_FATAL(capture);
     wait_for_loss(capture, 5000);

@@ -39,17 +39,28 @@ static size_t allowance(size_t size)
     return allowed;
 }
 
-/* Replaces the C library's function in the whole program. */
-ssize_t write(int file, const void *bytes, size_t size)
+/* The allowance of a write; 0, with errno, if the disk is full. */
+static size_t room_for(int file, size_t size)
 {
     struct stat status;
     bool regular = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
     size_t allowed = regular ? allowance(size) : size;
-    if (allowed == 0 && size > 0) {
+    if (allowed == 0)
         errno = ENOSPC;
-        return -1;
-    }
-    return syscall(SYS_write, file, bytes, allowed);
+    return allowed;
+}
+
+/* These replace the C library's functions in the whole program. */
+ssize_t write(int file, const void *bytes, size_t size)
+{
+    size_t allowed = room_for(file, size);
+    return allowed == 0 && size > 0 ? -1 : syscall(SYS_write, file, bytes, allowed);
+}
+
+ssize_t pwrite(int file, const void *bytes, size_t size, off_t offset)
+{
+    size_t allowed = room_for(file, size);
+    return allowed == 0 && size > 0 ? -1 : syscall(SYS_pwrite64, file, bytes, allowed, offset);
 }
 
 int ftruncate(int file, off_t size)

@@ -451,7 +451,7 @@ bool runner_flush(struct runner *runner, int64_t until_ms)
     const struct timespec pause = {0, FLUSH_POLL_NS};
     bool runs = true;
     for (;;) {
-        /* whoever holds the mutex may be blocked */
+        /* the thread that holds the mutex may be blocked */
         if (pthread_mutex_trylock(&runner->mutex) == 0) {
             runs = runner->capture != NULL;
             runner->wanted = false;

@@ -166,7 +166,7 @@ static bool was_renamed(int folder, const char *from, const char *to, const stru
     return is_name_of(folder, to, file) && !is_name_of(folder, from, file);
 }
 
-/* rename() that tells whether it has worked. */
+/* rename(); 0 also if it failed after it had worked. */
 static int rename_over(const char *from, const char *to)
 {
     struct stat file;

@@ -234,7 +234,7 @@ static enum kind opening(int flags)
 int __real_close(int file);
 int __real_openat64(int folder, const char *path, int flags, ...);
 
-/* Opens a file; where that fails late, the file was made, but nobody has it open. */
+/* Opens a file; where that fails late, the file exists, but is not open. */
 static int file_open(int folder, const char *path, int flags, mode_t mode)
 {
     int effect = count(opening(flags));

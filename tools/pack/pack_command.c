@@ -169,7 +169,8 @@ static int pack_in_place(struct pack_run *run, const char *path, struct bt_error
     else if (result == PACK_STAYS)
         print_kept(run, path, &counts);
     else if (result == PACK_GONE)
-        result = bt_fail(error, BT_IO, "%.300s was removed, replaced or changed while it was packed", path);
+        result = bt_fail(error, BT_IO,
+                         "%.300s was removed, replaced or changed while it was packed", path);
     free(name);
     return result < 0 ? result : 0;
 }

@@ -415,6 +415,10 @@ static size_t execute(void *context, const struct process_execution *execution,
         return 0;
     inside->file = execution->file;
     report_switches(inside);
+    if (!exec_lanes_are_inherited(inside->lanes)) {
+        miss(inside, execution->path, "the limit of file sizes (ulimit -f) is too low");
+        return 0;
+    }
     if (execution->file < 0) {
         char why[100];
         snprintf(why, sizeof why, "its file cannot be read: %s", strerror(execution->failure));
@@ -461,6 +465,8 @@ static void execute_failed(void *context, const struct process_execution *execut
 static int keep_descriptor(struct exec_inside *inside, struct bt_error *error)
 {
     struct rlimit limit;
+    if (!exec_lanes_are_inherited(inside->lanes))
+        return 0;
     int lowest = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 65536
                      ? (int)limit.rlim_cur - 1
                      : 65535;

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* memfd_create, MAP_ANONYMOUS, F_DUPFD_CLOEXEC */
 #include "capture/program/exec_lanes.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -109,32 +110,34 @@ struct exec_lanes *exec_lanes_join(int descriptor, struct bt_error *error)
 }
 
 /* Makes memory that another program can inherit. RLIMIT_FSIZE also limits a memfd, so it is raised
- * meanwhile. */
-static int make_descriptor(struct bt_error *error)
+ * meanwhile; -1 with errno. */
+static int make_descriptor(void)
 {
     struct rlimit before, most;
     int descriptor = memfd_create("bustap", MFD_CLOEXEC);
     getrlimit(RLIMIT_FSIZE, &before);
     most = (struct rlimit){before.rlim_max, before.rlim_max};
     setrlimit(RLIMIT_FSIZE, &most);
-    bool made = descriptor >= 0 && ftruncate(descriptor, (off_t)all_bytes()) == 0;
-    if (!made)
-        bt_fail_errno(error, "no memory for the records of programs that are followed");
+    const bool made = descriptor >= 0 && ftruncate(descriptor, (off_t)all_bytes()) == 0;
+    const int why = errno;
     setrlimit(RLIMIT_FSIZE, &before);
-    if (made || descriptor < 0)
-        return descriptor;
-    close(descriptor);
-    return -1;
+    if (!made && descriptor >= 0)
+        close(descriptor);
+    errno = why;
+    return made ? descriptor : -1;
 }
 
 struct exec_lanes *exec_lanes_new(const struct exec_orders *orders, struct bt_error *error)
 {
-    int descriptor = make_descriptor(error);
-    if (descriptor < 0)
+    const int descriptor = make_descriptor();
+    if (descriptor < 0 && (orders->follow || errno != EFBIG)) {
+        bt_fail_errno(error, "no memory for the records of programs that are followed");
         return NULL;
+    }
     struct exec_lanes *lanes = map(descriptor, error);
     if (!lanes) {
-        close(descriptor);
+        if (descriptor >= 0)
+            close(descriptor);
         return NULL;
     }
     lanes->shared->orders = *orders;
@@ -143,6 +146,11 @@ struct exec_lanes *exec_lanes_new(const struct exec_orders *orders, struct bt_er
     for (int i = 0; i < (int)EXEC_LANES; i++)
         message_ring_at(exec_lanes_ring(lanes, i), &lanes->taker);
     return lanes;
+}
+
+bool exec_lanes_are_inherited(const struct exec_lanes *lanes)
+{
+    return lanes->descriptor >= 0;
 }
 
 void exec_lanes_free(struct exec_lanes *lanes)

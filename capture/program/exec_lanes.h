@@ -53,8 +53,12 @@ struct exec_user {
 struct exec_lanes;
 
 /* Makes the lanes; the calling process is the taker. Later children share them, and so do programs
- * that they execute (exec_lanes_join()). NULL with *error: no memory. */
+ * that they execute (exec_lanes_join()), unless the limit of file sizes (RLIMIT_FSIZE) forbids it
+ * and orders->follow is false (exec_lanes_are_inherited()). NULL with *error: no memory. */
 struct exec_lanes *exec_lanes_new(const struct exec_orders *orders, struct bt_error *error);
+
+/* Whether programs that are executed can join the lanes. */
+bool exec_lanes_are_inherited(const struct exec_lanes *lanes);
 
 /* Maps the same lanes in a followed program, by the inherited descriptor. NULL with *error. */
 struct exec_lanes *exec_lanes_join(int descriptor, struct bt_error *error);

@@ -41,7 +41,7 @@ cat >program.c <<'END'
 #include <stdio.h>
 static int work(int n) { return n < 2 ? n : work(n - 1) + work(n - 2); }
 __attribute__((noinline)) int deflate(int n) { return work(n); }
-int main(void) { printf("%d\n", deflate(15)); return 0; }
+int total; int main(void) { total = deflate(15); printf("%d\n", total); return 0; }
 END
 gcc -O1 -g -static -no-pie -o program program.c
 single_step --output capture_1.byu.gz ./program >/dev/null 2>&1 || { echo "programs cannot be single-stepped here"; exit 77; }

@@ -355,7 +355,6 @@ static int supervise(struct exec_run *run)
 {
     int wait_status = exec_supervise(&run->child, &run->outputs);
     struct bt_error error;
-    exec_outputs_report_empty(&run->outputs, run->path);
     if (run->outputs.summary && fclose(run->outputs.summary) != 0) {
         bt_fail_errno(&error, "cannot write %s", run->settings->summary);
         run->outputs.status = command_failure(&error);
@@ -379,6 +378,7 @@ static int run_program(struct exec_settings *settings)
         return command_no_memory();
     run->settings = settings;
     run->outputs.settings = settings;
+    run->outputs.path = run->path;
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &run->mask);
     if (begin(run, &error) < 0) {

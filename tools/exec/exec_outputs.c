@@ -150,7 +150,7 @@ static void say_inlined(struct exec_outputs *outputs, const char *place, const c
         capture_report_say(&outputs->report, "%s is inlined into %s", function, caller);
 }
 
-void exec_outputs_report_empty(struct exec_outputs *outputs, const char *path)
+void exec_outputs_report_empty(struct exec_outputs *outputs)
 {
     const struct exec_settings *settings = outputs->settings;
     const struct trigger_settings *trigger = &settings->capture.trigger;
@@ -172,7 +172,7 @@ void exec_outputs_report_empty(struct exec_outputs *outputs, const char *path)
     const char *const places[] = {settings->code, region->from, region->calls};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         if (places[i])
-            say_inlined(outputs, places[i], path);
+            say_inlined(outputs, places[i], outputs->path);
     count_status(outputs, STATUS_DATA);
 }
 

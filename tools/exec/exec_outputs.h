@@ -11,6 +11,7 @@
 
 struct exec_outputs {
     struct exec_settings *settings;
+    const char *path; /* of the program */
     struct exec_lanes *lanes;
     struct capture *captures[EXEC_LANES];
     struct exec_user users[EXEC_LANES];
@@ -31,9 +32,8 @@ bool exec_outputs_look(struct exec_outputs *outputs);
 /* Ends the rings of a process that has ended. */
 void exec_outputs_end_process(struct exec_outputs *outputs, pid_t process);
 
-/* After the end of all captures: reports if no record was captured, and why. path: of the program.
- */
-void exec_outputs_report_empty(struct exec_outputs *outputs, const char *path);
+/* After the end of all captures: reports if no record was captured, and why. */
+void exec_outputs_report_empty(struct exec_outputs *outputs);
 
 /* Ends all captures; the programs continue uncaptured. */
 void exec_outputs_stop(struct exec_outputs *outputs);

@@ -111,6 +111,7 @@ static void finish(struct exec_outputs *outputs)
     if (missed > 0 && !outputs->settings->quiet)
         capture_report_say(&outputs->report, "%u %s not captured", (unsigned)missed,
                            missed == 1 ? "process or program was" : "processes or programs were");
+    exec_outputs_report_empty(outputs);
     capture_report_clear(&outputs->report);
     while (!enough && !line_queue_wait(outputs->report.lines, 0))
         enough = look(outputs, &info, FINISH_NS) && is_enough(outputs, &info);

@@ -19,7 +19,7 @@ struct command_settings {
 #define OPTION(member) offsetof(struct command_settings, member)
 
 static const struct option_row slice_options[] = {
-    {OPTION_FLAG, 0, "all", NULL,
+    {OPTION_FLAG, 'a', "all", NULL,
      "all dependences, also through stack and frame pointers, return addresses, saved registers",
      OPTION(all), NULL},
     {OPTION_FLAG, 0, "forward", NULL, "what depends on WHERE, not what WHERE depends on",

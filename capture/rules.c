@@ -6,6 +6,7 @@
 #include "formats/blocks/block_feed.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #define QUEUE_BYTES_DEFAULT ((size_t)64 << 20)
 #define FLUSH_NS_DEFAULT    1000000000
@@ -68,6 +69,12 @@ int rules_check_prefix(const char *prefix, struct bt_error *error)
     if (!*base || strcmp(base, ".") == 0 || strcmp(base, "..") == 0)
         return bt_fail(error, BT_USAGE,
                        "the prefix \"%.60s\" is a folder: add the beginning of the files' names",
+                       prefix);
+    struct stat status; /* files with its name and a number in a folder of devices are a mistake */
+    if (stat(prefix, &status) == 0 && (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)))
+        return bt_fail(error, BT_USAGE,
+                       "the prefix \"%.60s\" is a device: give the beginning of files' names; "
+                       "'bustap capture -o -' writes to standard output",
                        prefix);
     return 0;
 }

@@ -30,6 +30,10 @@ fi
 : >file
 expect 'the folder file: Not a directory' 3 capture -o file/t
 
+# a device is no prefix: files with its name and a number would be made beside it
+expect 'the prefix "/dev/null" is a device' 2 capture -o /dev/null
+[ -n "$NO_EXEC" ] || expect 'the prefix "/dev/null" is a device' 2 bustap exec -q -o /dev/null true
+
 # missing folders are created
 capture -o a/b/c/t
 bustap verify a/b/c/t_*.byu.gz >/dev/null

@@ -317,6 +317,8 @@ static int slice_main(struct invocation *call)
         status = say_incomplete(&slicing);
     else
         status = command_failure(&error);
+    if (result == BT_USAGE && slicing.counts && say_incomplete(&slicing) != STATUS_GOOD)
+        status = STATUS_DATA; /* the place may be in what is missing */
     clear(&slicing);
     return status;
 }

@@ -16,7 +16,7 @@ static struct trace_file *begin_file(struct trace_set *set, const char *path,
     return file;
 }
 
-/* Reads an open input to its end. 0, BT_MEMORY or BT_USAGE. */
+/* Reads an input to its end. 0, BT_MEMORY or BT_USAGE. */
 static int read_all(struct trace_set *set, const char *path, struct record_input *input,
                     struct input_report *report, struct tally *tally, struct bt_error *error)
 {
@@ -40,7 +40,12 @@ static int read_all(struct trace_set *set, const char *path, struct record_input
     }
     if (more < 0)
         input_report_error(report, &broken);
-    return file || begin_file(set, path, NULL, error) ? 0 : BT_MEMORY;
+    if (file)
+        return 0;
+    file = begin_file(set, path, NULL, error);
+    if (file && more == BT_IO) /* it is opened with the first read */
+        file->opened = false;
+    return file ? 0 : BT_MEMORY;
 }
 
 static int select_path(struct trace_set *set, char *path,

@@ -8,9 +8,12 @@
 #include "tools/dcfg/graph/build.h"
 #include "tools/dcfg/units.h"
 #include "tools/input/record_input.h"
+#include "tools/symbols/image_list.h"
 #include "tools/symbols/image_times.h"
+#include "tools/symbols/module_list_path.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MEMORY_DEFAULT (UINT64_C(4) << 30)
@@ -28,6 +31,7 @@ struct build_request {
     bool keep_noise;
     bool json;
     struct record_input_settings input;
+    struct images *images; /* NULL: none is known */
 };
 
 static int take_unknown(void *settings, const char *argument, struct bt_error *error)
@@ -48,6 +52,9 @@ static const struct option_row build_options[] = {
     {OPTION_CALL, 0, "image", "ELF[@LOAD]",
      "a program whose code was fetched, and its load address",
      offsetof(struct build_request, input.modules), module_settings_take_image},
+    {OPTION_CALL, 0, "modules", "FILE",
+     "the same for the programs that bustap exec has listed (default: its list beside the capture)",
+     offsetof(struct build_request, input.modules), module_settings_take_list},
     {OPTION_TEXT, 0, "fetch", "KIND auto instr bus",
      "a fetch is an instruction (instr) or a chunk of code (bus); auto detects it",
      offsetof(struct build_request, fetch), NULL},
@@ -156,7 +163,7 @@ static void print_summary(const struct build_request *request, const struct buil
                 "bustap: %" PRIu64 " hole%s in the capture: edges only seen across one are "
                 "UNKNOWN\n",
                 counts->holes, plural(counts->holes));
-    if (request->input.modules.image_count > 0)
+    if (images_count(request->images) > 0)
         print_images(counts);
     if (request->trace)
         fprintf(stderr, "bustap: %s: %" PRIu64 " edges\n", PRINTABLE(shown_name(request->trace)),
@@ -199,22 +206,68 @@ static int print_json(const struct build_request *request, const struct build_co
 
 /* --- the work --- */
 
-static int add_images(struct images **images, const struct build_request *request,
-                      struct bt_error *error)
+/* The list of modules beside the captures; NULL: none, or several, of which a graph, that of one
+ * process, cannot have all. The caller frees it. */
+static char *list_beside(const struct captures *captures)
+{
+    char *list = NULL;
+    bool several = false;
+    for (int i = 0; i < captures->count && !several; i++) {
+        char *other = module_list_beside(captures->paths[i]);
+        several = list && other && strcmp(list, other) != 0;
+        if (several)
+            fprintf(stderr,
+                    "bustap: the captures have several lists of modules, %s and %s: none is used; "
+                    "name one with --modules FILE\n",
+                    PRINTABLE(list), PRINTABLE(other));
+        if (!list)
+            list = other;
+        else
+            free(other);
+    }
+    if (!several)
+        return list;
+    free(list);
+    return NULL;
+}
+
+/* list: NULL for none. */
+static int read_images(struct images *images, const struct module_settings *modules,
+                       const char *list, struct bt_error *error)
 {
     int result = 0;
-    *images = NULL;
-    if (request->input.modules.image_count == 0)
-        return 0;
-    *images = images_new(error);
-    if (!*images)
-        return BT_MEMORY;
-    images_allow_times(*images);
-    for (uint32_t i = 0; i < request->input.modules.image_count && result == 0; i++)
-        result = images_add(*images, request->input.modules.images[i], error);
-    if (result == 0)
-        result = images_separate(*images, error);
-    images_print_refused(*images, stderr);
+    images_allow_times(images);
+    for (uint32_t i = 0; i < modules->image_count && result == 0; i++)
+        result = images_add(images, modules->images[i], error);
+    if (result == 0 && list)
+        result = image_list_read(images, list, error);
+    return result == 0 ? images_separate(images, error) : result;
+}
+
+/* The images of the options, or else of the list beside the captures. One that cannot be read is
+ * reported, because nobody asked for it. */
+static int add_images(struct build_request *request, const struct captures *captures,
+                      struct bt_error *error)
+{
+    const struct module_settings *modules = &request->input.modules;
+    const bool given = module_settings_given(modules);
+    char *beside = given ? NULL : list_beside(captures);
+    int result = 0;
+    if (given || beside) {
+        request->images = images_new(error);
+        result = request->images
+                     ? read_images(request->images, modules, given ? modules->list : beside, error)
+                     : BT_MEMORY;
+    }
+    free(beside);
+    if (result < 0 && !given && result != BT_MEMORY) {
+        fprintf(stderr, "bustap: the list is not used: %s\n", PRINTABLE(error->message));
+        images_free(request->images);
+        request->images = NULL;
+        result = 0;
+    }
+    if (request->images)
+        images_print_refused(request->images, stderr);
     return result;
 }
 
@@ -297,7 +350,6 @@ static int run(struct build_request *request, enum fetch_kind kind, int count, c
     struct bt_error error;
     struct input_report report;
     struct captures captures = {.paths = NULL, .count = 0};
-    struct images *images = NULL;
     struct build *build = NULL;
     input_report_begin(&report, true);
     request->input.report = &report;
@@ -305,12 +357,15 @@ static int run(struct build_request *request, enum fetch_kind kind, int count, c
                                                .concatenate = request->input.concatenate};
     int result = captures_order(&captures, count, paths, &settings, &error);
     if (result == 0)
-        result = add_images(&images, request, &error);
+        result = add_images(request, &captures, &error);
     if (result == 0)
-        result = build_paths_check(request->output, request->trace, &captures, images, &error);
+        result =
+            build_paths_check(request->output, request->trace, &captures, request->images, &error);
     if (result == 0) {
         const struct build_settings building = {.fetch = kind,
-                                                .images = images,
+                                                .images = request->images,
+                                                .found =
+                                                    !module_settings_given(&request->input.modules),
                                                 .bus = request->bus ? &request->model : NULL,
                                                 .unknown = request->unknown,
                                                 .keep_noise = request->keep_noise,
@@ -322,7 +377,7 @@ static int run(struct build_request *request, enum fetch_kind kind, int count, c
     if (result != 0 && result != BT_CLOSED) /* ignored: a reader that closed the pipe early */
         input_report_error(&report, &error);
     build_free(build);
-    images_free(images);
+    images_free(request->images);
     captures_free(&captures);
     input_report_end(&report);
     return report.status;
@@ -372,8 +427,9 @@ const struct command dcfg_build_command = {
     .operands = "CAPTURE... -o OUT",
     .summary = "build a graph and its trace from instruction fetches",
     .details = "Builds a control-flow graph from the instruction fetches in captures; "
-               "processors become threads. With --image, blocks end after branches, and "
-               "symbols, source lines and the types of edges are known. With --trace the "
+               "processors become threads. With the programs of --image, --modules or the list "
+               "of modules beside the captures, blocks end after branches, and symbols, source "
+               "lines and the types of edges are known. With --trace the "
                "captures are read twice, so standard input cannot be used.",
     .options = build_options,
     .run = build_main,

@@ -111,11 +111,12 @@ static int add_bus(struct build *build, struct dcfg *graph, struct bt_error *err
 
 #define PLACES_MIN 10u /* fewer may all be elsewhere by chance */
 
-/* Images of which no instruction was executed are a mistake. */
+/* Images that were named and of which no instruction was executed are a mistake. */
 static int check_matches(const struct build *build, struct bt_error *error)
 {
     const struct image_matches *matches = &build->counts.matches;
-    if (images_count(build->settings.images) == 0 || matches->instructions < PLACES_MIN ||
+    if (images_count(build->settings.images) == 0 || build->settings.found ||
+        matches->instructions < PLACES_MIN ||
         matches->outside + matches->different < matches->instructions)
         return 0;
     return bt_fail(error, BT_DATA,

@@ -18,6 +18,7 @@
 struct build_settings {
     enum fetch_kind fetch;
     const struct images *images; /* NULL: none; must outlive the build */
+    bool found;                  /* not named by the user: that none was executed is no error */
     const struct bus_model *bus; /* NULL: to be found; must outlive the build */
     enum unknown_branches unknown;
     bool keep_noise;      /* fetches with wrong address bits count as others do */

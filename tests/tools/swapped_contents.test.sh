@@ -24,6 +24,11 @@ cp b_1.byb b.byb
 for file in a.byu.gz b.byb; do
     "$TOP/tests/tools/swap_contents.py" $file swapped_$file
     every swapped_$file
+    # cut copies whole blocks undecoded: the copy is refused as the file is
+    rm -f copy.${file#*.}
+    runs 0 cut -o copy.${file#*.} swapped_$file
+    runs 1 verify copy.${file#*.}
+    grep -q "offset [0-9]*: the block.*tick" err out || fail "verify: no report of the copy"
     # the records of two blocks are lost, all others are there
     runs 1 recover -o r.byu.gz swapped_$file
     bustap verify r.byu.gz >out 2>err || fail "recover: not accounted for"

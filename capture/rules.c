@@ -56,6 +56,23 @@ static int check_limits(const struct capture_settings *settings, struct bt_error
     return 0;
 }
 
+/* Whether the prefix is a device, as /dev/null, or its files would be in /dev beside them. */
+static bool prefix_is_device(const char *prefix, const char *base)
+{
+    struct stat there;
+    struct stat devices;
+    char folder[4096];
+    const size_t length = (size_t)(base - prefix);
+    if (stat(prefix, &there) == 0 && (S_ISCHR(there.st_mode) || S_ISBLK(there.st_mode)))
+        return true;
+    if (length >= sizeof folder)
+        return false;
+    memcpy(folder, prefix, length);
+    folder[length] = '\0';
+    return stat(length > 0 ? folder : ".", &there) == 0 && stat("/dev", &devices) == 0 &&
+           there.st_dev == devices.st_dev && there.st_ino == devices.st_ino;
+}
+
 int rules_check_prefix(const char *prefix, struct bt_error *error)
 {
     const char *slash = strrchr(prefix, '/');
@@ -70,11 +87,11 @@ int rules_check_prefix(const char *prefix, struct bt_error *error)
         return bt_fail(error, BT_USAGE,
                        "the prefix \"%.60s\" is a folder: add the beginning of the files' names",
                        prefix);
-    struct stat status; /* files with its name and a number in a folder of devices are a mistake */
-    if (stat(prefix, &status) == 0 && (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)))
+    if (prefix_is_device(prefix, base))
         return bt_fail(error, BT_USAGE,
-                       "the prefix \"%.60s\" is a device: give the beginning of files' names; "
-                       "'bustap capture -o -' writes to standard output",
+                       "the prefix \"%.60s\" is a device or would make files in /dev: give one in "
+                       "a folder for files, such as /tmp/capture; 'bustap capture -o -' writes one "
+                       "stream to standard output",
                        prefix);
     return 0;
 }

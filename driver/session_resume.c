@@ -125,8 +125,8 @@ static void move_base(struct session *session)
     before->above_4gib += last->above_4gib;
     before->undecoded += last->undecoded;
     before->lost += last->lost;
-    before->stalled += last->stalled;
-    before->stalls += last->stalls;
+    before->stalled = saturating_add(before->stalled, last->stalled);
+    before->stalls = saturating_add(before->stalls, last->stalls);
     before->accepted = session->position.index;
     base->index = session->position.index;
     base->tick = saturating_add(session->position.tick,

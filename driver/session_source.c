@@ -1,6 +1,8 @@
 /* A session as a source: waits for bytes and returns batches. */
 #include "driver/session_internal.h"
 
+#include "formats/base/saturating.h"
+
 #define STOP_CHECK_MS 100 /* interval of checks while stopping */
 
 /* One call of source_next. */
@@ -174,8 +176,8 @@ static void source_count(struct source *source, struct source_totals *totals)
                                      .above_4gib = before->above_4gib + counters->above_4gib,
                                      .undecoded = before->undecoded + counters->undecoded,
                                      .lost_bus = before->lost + counters->lost,
-                                     .stalled = before->stalled + counters->stalled,
-                                     .stalls = before->stalls + counters->stalls};
+                                     .stalled = saturating_add(before->stalled, counters->stalled),
+                                     .stalls = saturating_add(before->stalls, counters->stalls)};
 }
 
 static int source_begin(struct source *source, struct bt_error *error)

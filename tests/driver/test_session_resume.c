@@ -151,6 +151,31 @@ static void test_began_anew(void)
     end(&f);
 }
 
+/* A board that claims the highest count of stalls, before and after it began anew: the sums stay
+ * the highest numbers. */
+static void test_highest_stalls(void)
+{
+    struct fixture f;
+    start(&f, new_board());
+    f.board->counters.stalled = f.board->counters.stalls = UINT64_MAX;
+    fake_board_heartbeat(f.board);
+    CU_ASSERT_EQUAL(fixture_next(&f, 5), BT_TIMEOUT);
+    CU_ASSERT_EQUAL(totals_of(&f).stalled, UINT64_MAX);
+    unplug(&f);
+    fake_board_restart(f.board);
+    CU_ASSERT_EQUAL(plug(&f), 0);
+    fixture_begin_anew(&f);
+    f.board->counters.stalled = f.board->counters.stalls = UINT64_MAX;
+    fake_board_records(f.board, 30, 0);
+    fake_board_heartbeat(f.board);
+    CU_ASSERT_EQUAL(fixture_next(&f, 5), 1);
+    CU_ASSERT_EQUAL(totals_of(&f).stalled, UINT64_MAX);
+    CU_ASSERT_EQUAL(totals_of(&f).stalls, UINT64_MAX);
+    CU_ASSERT_EQUAL(source_stop(f.source, &f.error), 0);
+    CU_ASSERT_EQUAL(fixture_end_of(&f), 0);
+    end(&f);
+}
+
 static void test_another_board(void)
 {
     struct fixture f;
@@ -422,6 +447,7 @@ static const struct test_case cases[] = {
     {"unplugged while rearmed", test_unplugged_while_armed_anew},
     {"ended before its first frame", test_ended_before_it_was_heard_of},
     {"stale frames", test_stale_frames},
+    {"highest stalls", test_highest_stalls},
     {"while stopping", test_stopping},
     {"while suspended", test_suspended},
     {"everything is accounted for", test_everything_is_accounted_for},

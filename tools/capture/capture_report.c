@@ -172,11 +172,19 @@ static void say_stalls(struct capture_report *report, const struct capture_statu
 {
     const struct source_totals *source = &status->source;
     char length[48];
+    const double stalled_s =
+        status->clock_hz > 0 ? (double)source->stalled / (double)status->clock_hz : 0;
     if (source->stalls == 0)
         return;
+    if (stalled_s > 2 * (double)status->elapsed_ns / 1e9 + 1) { /* clocks differ by less */
+        capture_report_say(report,
+                           "the board says that it stalled the bus %" PRIu64 " %s, for %" PRIu64
+                           " ticks: that is longer than the capture ran, its count is wrong",
+                           source->stalls, source->stalls == 1 ? "time" : "times", source->stalled);
+        return;
+    }
     if (status->clock_hz > 0)
-        snprintf(length, sizeof length, "%.3f s",
-                 (double)source->stalled / (double)status->clock_hz);
+        snprintf(length, sizeof length, "%.3f s", stalled_s);
     else
         snprintf(length, sizeof length, "%" PRIu64 " ticks", source->stalled);
     capture_report_say(report,

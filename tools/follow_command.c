@@ -61,7 +61,6 @@ struct follow {
     struct expression *filter;          /* NULL: every record */
     struct record_selection *selection; /* of the time */
     bool clocked;                       /* filter and selection know the clock */
-    bool told;                          /* that there is no file yet */
     uint64_t *selected;                 /* bits of the batch's records */
     struct batch batch;
     struct record_print print;     /* text and raw records; without output: -o */
@@ -269,15 +268,6 @@ static int check_reader(struct follow *follow, struct bt_error *error)
     return follow->print.output ? output_flush(follow->print.output, error) : 0;
 }
 
-/* Says once that there is no capture yet: a misspelt prefix would wait for ever without a word. */
-static void say_waiting(struct follow *follow)
-{
-    if (!follow->told && !capture_follow_has_begun(follow->source))
-        fprintf(stderr, "bustap: waiting: there is no file %s_00001_*.byu.gz or .byb yet\n",
-                follow->prefix);
-    follow->told = true;
-}
-
 static int follow_records(struct follow *follow, struct bt_error *error)
 {
     struct bt_error trouble;
@@ -288,10 +278,8 @@ static int follow_records(struct follow *follow, struct bt_error *error)
             return 0;
         if (result == 1)
             result = put_batch(follow, &batch, error);
-        else if (result == BT_TIMEOUT) {
-            say_waiting(follow);
+        else if (result == BT_TIMEOUT)
             result = check_reader(follow, error);
-        }
         else
             report(follow, &trouble);
         if (result < 0 && result != BT_DATA && result != BT_NOTE)

@@ -12,14 +12,6 @@ bustap dump --csv run/t_*.byu.gz >whole.csv
 [ "$(ls run/t_*.byu.gz | wc -l)" -gt 3 ]
 cmp live.csv whole.csv
 
-# without a file: it is said that it waits
-bustap follow nothing/n 2>waits &
-follower=$!
-until [ -s waits ]; do sleep 0.05; done
-kill "$follower"
-wait "$follower" 2>/dev/null || true
-grep -q 'waiting: there is no file nothing/n_00001' waits
-
 # afterwards: as text, records and a capture file that verify accepts
 bustap follow run/t >text
 bustap dump run/t_* | cmp - text

@@ -460,11 +460,6 @@ int capture_follow_open(struct source **source, const char *prefix, struct bt_er
     return 0;
 }
 
-bool capture_follow_has_begun(const struct source *source)
-{
-    return ((const struct capture_follow *)source)->known;
-}
-
 const struct capture_totals *capture_follow_closing(const struct source *source)
 {
     const struct capture_follow *follow = (const struct capture_follow *)source;

@@ -17,9 +17,6 @@
  */
 int capture_follow_open(struct source **source, const char *prefix, struct bt_error *error);
 
-/* Whether a file of the capture was found. */
-bool capture_follow_has_begun(const struct source *source);
-
 /* The closing member read last; NULL if there was none. */
 const struct capture_totals *capture_follow_closing(const struct source *source);
 

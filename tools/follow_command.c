@@ -23,7 +23,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WAIT_MS 200
+#define WAIT_MS    200
+#define SILENCE_MS 1000 /* a capture that is being started has a file by then */
 
 struct follow_settings {
     bool csv, json, raw, force;
@@ -71,6 +72,7 @@ struct follow {
     struct capture_totals totals; /* of what -o has written */
     sigset_t signals;             /* that are blocked until the file of -o is closed */
     uint64_t skip, left;
+    unsigned waited_ms; /* for a first file; at most about SILENCE_MS */
     int status;
 };
 
@@ -268,6 +270,18 @@ static int check_reader(struct follow *follow, struct bt_error *error)
     return follow->print.output ? output_flush(follow->print.output, error) : 0;
 }
 
+/* Says once what is waited for, while there is nothing of a capture. */
+static void say_waiting(struct follow *follow)
+{
+    if (follow->waited_ms > SILENCE_MS || source_info(follow->source)->started_ns != 0)
+        return;
+    follow->waited_ms += WAIT_MS;
+    if (follow->waited_ms > SILENCE_MS)
+        fprintf(stderr,
+                "bustap: waiting for the first file of a capture to %s: there is none yet\n",
+                PRINTABLE(follow->prefix));
+}
+
 static int follow_records(struct follow *follow, struct bt_error *error)
 {
     struct bt_error trouble;
@@ -278,9 +292,10 @@ static int follow_records(struct follow *follow, struct bt_error *error)
             return 0;
         if (result == 1)
             result = put_batch(follow, &batch, error);
-        else if (result == BT_TIMEOUT)
+        else if (result == BT_TIMEOUT) {
+            say_waiting(follow);
             result = check_reader(follow, error);
-        else
+        } else
             report(follow, &trouble);
         if (result < 0 && result != BT_DATA && result != BT_NOTE)
             return result;

@@ -138,6 +138,22 @@ bustap follow -o - run/endless 2>err | head -c 1000 >first
 kill "$capture"
 wait "$capture" || true
 
+# nothing is there: it says what it waits for, once, and goes on with the capture that comes
+mkdir later
+bustap follow --raw later/t >later.byu 2>err &
+follower=$!
+until [ -s err ]; do sleep 0.05; done
+bustap capture -q --board virtual:smp=1,requests=1000 -o later/t
+wait "$follower"
+[ "$(cat err)" = 'bustap: waiting for the first file of a capture to later/t: there is none yet' ] || { cat err; exit 1; }
+bustap dump --raw later.byu | cmp - <(bustap dump later/t_*.byu.gz)
+
+# killed before its header was written: it ends, with the reason
+: >later/killed_00001_20261120T224500Z.byu.gz.part
+status=0
+timeout 60 bustap follow later/killed >text 2>err || status=$?
+[ "$status" -eq 1 ] && [ ! -s text ] && grep -q 'killed_00001_.*part has no readable header.*was killed' err || { cat err; exit 1; }
+
 # usage
 status=0
 bustap follow 2>err || status=$?

@@ -77,6 +77,7 @@ struct found {
     char name[NAME_MAX + 1];
     int file; /* -1: none */
     struct capture_info info;
+    char headless[NAME_MAX + 1]; /* a file without a name of its own yet, and without a header */
 };
 
 /* Whether a file is to be read before the one found so far: of the capture that is followed, the
@@ -98,6 +99,7 @@ static void find_file(const struct capture_follow *follow, struct found *found)
 {
     DIR *folder = opendir(follow->folder);
     found->file = -1;
+    found->headless[0] = '\0';
     if (!folder)
         return;
     for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
@@ -115,6 +117,8 @@ static void find_file(const struct capture_follow *follow, struct found *found)
             snprintf(found->name, sizeof found->name, "%s", entry->d_name);
         } else if (file >= 0) {
             close(file);
+        } else if (name.part) {
+            snprintf(found->headless, sizeof found->headless, "%s", entry->d_name);
         }
     }
     closedir(folder);
@@ -338,6 +342,26 @@ static int end_killed(struct capture_follow *follow, struct bt_error *error)
                    follow->name);
 }
 
+/* No file can be read, and no capture ran before the look: BT_DATA if one was killed before it had
+ * written a header, which nobody adds any more; else BT_TIMEOUT. */
+static int check_headless(struct capture_follow *follow, struct bt_error *error)
+{
+    struct found found;
+    char path[2 * PATH_BYTES];
+    find_file(follow, &found);
+    if (found.file >= 0)
+        close(found.file);
+    snprintf(path, sizeof path, "%s/%s", follow->folder, found.headless);
+    if (found.file >= 0 || !found.headless[0] || is_running(follow) || access(path, F_OK) != 0)
+        return BT_TIMEOUT;
+    follow->ended = true;
+    return bt_fail(
+        error, BT_DATA,
+        "%s has no readable header, and no capture writes to it: its capture was killed; "
+        "remove it",
+        path);
+}
+
 /* One attempt. 1, 0 at the end, BT_TIMEOUT: nothing now; or another negative code. */
 static int advance(struct capture_follow *follow, struct batch *batch, struct bt_error *error)
 {
@@ -357,8 +381,10 @@ static int advance(struct capture_follow *follow, struct batch *batch, struct bt
             return result;
         if (result > 0)
             continue;
-        if (ran || !follow->known)
+        if (ran)
             return BT_TIMEOUT;
+        if (!follow->known)
+            return check_headless(follow, error);
         return end_killed(follow, error);
     }
 }

@@ -4,7 +4,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
+
+#define DIGITS_MOST 9u /* after a point, that count */
 
 struct unit {
     const char *suffix;
@@ -32,20 +35,24 @@ static uint64_t fraction(const char **text, uint64_t factor)
     return (uint64_t)((long double)factor * (long double)numerator / (long double)denominator);
 }
 
-/* Whether the digits after a point name parts of 1 for this power of ten. */
+/* Whether the digits after a point, times factor, leave parts of 1. */
 static bool names_parts(const char *digits, uint64_t factor)
 {
-    for (; *digits >= '0' && *digits <= '9'; digits++) {
-        factor /= 10;
-        if (factor == 0 && *digits != '0')
-            return true;
-    }
-    return false;
+    uint64_t numerator = 0;
+    uint64_t denominator = 1;
+    size_t used = strspn(digits, "0123456789");
+    while (used > 0 && digits[used - 1] == '0')
+        used--;
+    if (used > DIGITS_MOST)
+        return true;
+    for (size_t i = 0; i < used; i++, denominator *= 10)
+        numerator = numerator * 10 + (uint64_t)(digits[i] - '0');
+    return factor % denominator * numerator % denominator != 0;
 }
 
-/* A number, whole or with a point, and one of the units: exact in 64 bits. Parts of 1 are refused,
- * except in units of bytes and times, which are cut. */
-static int quantity_parse(uint64_t *value, const char *text, const struct unit *units, bool of_ten,
+/* A number, whole or with a point, and one of the units: exact in 64 bits. Parts of 1 are refused
+ * if the number is `exact`, else cut. */
+static int quantity_parse(uint64_t *value, const char *text, const struct unit *units, bool exact,
                           const char *example, struct bt_error *error)
 {
     if (text[0] < '0' || text[0] > '9')
@@ -64,7 +71,7 @@ static int quantity_parse(uint64_t *value, const char *text, const struct unit *
     const struct unit *unit = unit_find(units, suffix);
     if (!unit)
         return bt_fail(error, BT_USAGE, "\"%.40s\" is not a number such as %s", text, example);
-    if (digits && (of_ten || unit->factor == 1) && names_parts(end + 1, unit->factor))
+    if (digits && (exact || unit->factor == 1) && names_parts(end + 1, unit->factor))
         return bt_fail(error, BT_USAGE, "\"%.40s\" is not a whole number such as %s", text,
                        example);
     uint64_t part = 0;
@@ -96,7 +103,7 @@ int quantity_bytes(uint64_t *bytes, const char *text, struct bt_error *error)
                                         {"TB", 1ull << 40},
                                         {"TiB", 1ull << 40},
                                         {NULL, 0}};
-    return quantity_parse(bytes, text, units, false, "4096, 64K, 20M or 1G", error);
+    return quantity_parse(bytes, text, units, true, "4096, 64K, 20M or 1G", error);
 }
 
 int quantity_duration(int64_t *nanoseconds, const char *text, struct bt_error *error)

@@ -6,7 +6,8 @@
 
 #include <stdint.h>
 
-/* "123", "64K", "20M", "1G", "2T": powers of 1024, with an optional "B" or "iB". In bytes. 0 or
+/* "123", "64K", "1.5M", "1G", "2T": powers of 1024, with an optional "B" or "iB". In bytes; "1.1M"
+ * is no whole number of them. 0 or
  * BT_USAGE. */
 int quantity_bytes(uint64_t *bytes, const char *text, struct bt_error *error);
 

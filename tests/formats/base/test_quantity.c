@@ -10,7 +10,9 @@ static void test_bytes(void)
     CU_ASSERT(quantity_bytes(&bytes, "64K", &error) == 0 && bytes == 65536);
     CU_ASSERT(quantity_bytes(&bytes, "1.5MiB", &error) == 0 && bytes == 3u << 19);
     CU_ASSERT(quantity_bytes(&bytes, "2T", &error) == 0 && bytes == UINT64_C(2) << 40);
-    static const char *const wrong[] = {"", "-1", "K", "1X", "64K ", "nan", "99999999999T"};
+    CU_ASSERT(quantity_bytes(&bytes, "0.250K", &error) == 0 && bytes == 256);
+    static const char *const wrong[] = {"",    "-1",           "K",    "1X",   "64K ",
+                                        "nan", "99999999999T", "1.1M", "0.3K", "1.0000000001G"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         CU_ASSERT_EQUAL(quantity_bytes(&bytes, wrong[i], &error), BT_USAGE);
 }

@@ -7,8 +7,7 @@
 #include <stdint.h>
 
 /* "123", "64K", "1.5M", "1G", "2T": powers of 1024, with an optional "B" or "iB". In bytes; "1.1M"
- * is no whole number of them. 0 or
- * BT_USAGE. */
+ * is no whole number of them. 0 or BT_USAGE. */
 int quantity_bytes(uint64_t *bytes, const char *text, struct bt_error *error);
 
 /* "90", "1.5s", "250ms", "20us", "10m", "1h", "2d": nanoseconds; a bare number is seconds. 0 or

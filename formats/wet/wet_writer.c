@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define DEFLATE_LEVEL 1 /* streams of numbers gain little from more */
 
@@ -26,15 +28,24 @@ static int add_member(struct wet_writer *writer, enum wet_member_kind kind, uint
     return result;
 }
 
-/* Writes the members that were added. */
+/* Writes the members that were added. A write that fails may have written, all or a part: what the
+ * file has of it is taken back, unless it is a pipe. */
 static int flush(struct wet_writer *writer, struct bt_error *error)
 {
     size_t done = 0;
     const size_t size = writer->members.size;
+    const off_t at = lseek(writer->descriptor, 0, SEEK_CUR);
+    struct stat before;
+    const bool ends = at >= 0 && fstat(writer->descriptor, &before) == 0 && before.st_size == at;
     const int result = file_write(writer->descriptor, writer->members.bytes, size, &done);
-    writer->bytes += done;
     writer->members.size = 0;
-    return result == 0 ? 0 : bt_fail_errno(error, "cannot write the WET file");
+    if (result < 0)
+        bt_fail_errno(error, "cannot write the WET file");
+    if (result < 0 && ends && ftruncate(writer->descriptor, at) == 0 &&
+        lseek(writer->descriptor, at, SEEK_SET) == at)
+        done = 0;
+    writer->bytes += done;
+    return result < 0 ? error->code : 0;
 }
 
 static int put_header(struct wet_writer *writer, const struct wet_header *header,

@@ -81,7 +81,7 @@ static void wake(const struct signal_guard *guard)
 }
 
 /* Takes the next signal, or returns a value below 0 when time is up. */
-static int take(struct signal_guard *guard, const sigset_t *set, siginfo_t *info)
+static int signal_take(struct signal_guard *guard, const sigset_t *set, siginfo_t *info)
 {
     static const struct timespec now = {0, 0};
     int number = sigtimedwait(set, info, &now);
@@ -104,7 +104,7 @@ static void *run(void *argument)
     taken_signals(&set);
     for (;;) {
         siginfo_t info;
-        int number = take(guard, &set, &info);
+        int number = signal_take(guard, &set, &info);
         pthread_mutex_lock(&guard->mutex);
         bool closed = guard->closed;
         /* the process sends itself one of them, to change the limit or to close */

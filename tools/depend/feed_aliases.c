@@ -19,7 +19,7 @@ static void add_shared(struct feed_aliases *aliases, struct feed_shared shared)
 }
 
 /* The part of a mapping between two addresses. */
-static struct feed_shared cut(struct feed_shared shared, uint64_t begin, uint64_t end)
+static struct feed_shared shared_cut(struct feed_shared shared, uint64_t begin, uint64_t end)
 {
     const uint64_t from = begin > shared.begin ? begin - shared.begin : 0;
     shared.offset += from;
@@ -30,7 +30,7 @@ static struct feed_shared cut(struct feed_shared shared, uint64_t begin, uint64_
 }
 
 /* Addresses are unmapped, or mapped anew. */
-static void forget(struct feed_aliases *aliases, uint64_t begin, uint64_t end)
+static void aliases_forget(struct feed_aliases *aliases, uint64_t begin, uint64_t end)
 {
     const unsigned count = aliases->count;
     unsigned kept = 0;
@@ -41,8 +41,8 @@ static void forget(struct feed_aliases *aliases, uint64_t begin, uint64_t end)
             rest[kept++] = shared;
             continue;
         }
-        const struct feed_shared lower = cut(shared, shared.begin, begin);
-        const struct feed_shared upper = cut(shared, end, shared.end);
+        const struct feed_shared lower = shared_cut(shared, shared.begin, begin);
+        const struct feed_shared upper = shared_cut(shared, end, shared.end);
         if (lower.begin < lower.end && kept < FEED_SHARED_MAX)
             rest[kept++] = lower;
         if (upper.begin < upper.end && kept < FEED_SHARED_MAX)
@@ -54,7 +54,7 @@ static void forget(struct feed_aliases *aliases, uint64_t begin, uint64_t end)
 }
 
 /* Adds a mapping, in parts as its bytes are mapped already. */
-static void share(struct feed_aliases *aliases, struct feed_shared shared)
+static void aliases_share(struct feed_aliases *aliases, struct feed_shared shared)
 {
     const unsigned count = aliases->count;
     for (unsigned i = 0; i < count && shared.begin < shared.end; i++) {
@@ -66,41 +66,41 @@ static void share(struct feed_aliases *aliases, struct feed_shared shared)
             continue;
         const uint64_t from =
             shared.begin + (before->offset > shared.offset ? before->offset - shared.offset : 0);
-        struct feed_shared alias = cut(shared, from, shared.end);
+        struct feed_shared alias = shared_cut(shared, from, shared.end);
         alias.first = before->first + (alias.offset - before->offset);
         if (alias.end - alias.begin > before->offset + size - alias.offset)
             alias.end = alias.begin + (before->offset + size - alias.offset);
-        add_shared(aliases, cut(shared, shared.begin, from));
+        add_shared(aliases, shared_cut(shared, shared.begin, from));
         add_shared(aliases, alias);
-        shared = cut(shared, alias.end, shared.end);
+        shared = shared_cut(shared, alias.end, shared.end);
     }
     add_shared(aliases, shared);
 }
 
-static void map(struct feed_aliases *aliases, const struct system_call *call)
+static void aliases_map(struct feed_aliases *aliases, const struct system_call *call)
 {
     const uint64_t begin = (uint64_t)call->result, flags = call->arguments[3];
     const uint64_t end = begin + ((call->arguments[1] + 4095) & ~UINT64_C(4095));
     struct stat stat;
-    forget(aliases, begin, end);
+    aliases_forget(aliases, begin, end);
     if (!(flags & MAP_SHARED) || (flags & MAP_ANONYMOUS) ||
         fstat((int)call->arguments[4], &stat) != 0)
         return;
-    share(aliases, (struct feed_shared){.device = stat.st_dev,
-                                        .file = stat.st_ino,
-                                        .offset = call->arguments[5],
-                                        .begin = begin,
-                                        .end = end,
-                                        .first = begin});
+    aliases_share(aliases, (struct feed_shared){.device = stat.st_dev,
+                                                .file = stat.st_ino,
+                                                .offset = call->arguments[5],
+                                                .begin = begin,
+                                                .end = end,
+                                                .first = begin});
 }
 
 /* An old size of 0 maps the same memory once more. */
-static void remap(struct feed_aliases *aliases, const struct system_call *call)
+static void aliases_remap(struct feed_aliases *aliases, const struct system_call *call)
 {
     const uint64_t begin = (uint64_t)call->result, old = call->arguments[0];
     const uint64_t end = begin + ((call->arguments[2] + 4095) & ~UINT64_C(4095));
     if (call->arguments[1] != 0) {
-        forget(aliases, old, old + call->arguments[1]);
+        aliases_forget(aliases, old, old + call->arguments[1]);
         return;
     }
     add_shared(aliases, (struct feed_shared){
@@ -112,11 +112,11 @@ void feed_aliases_called(struct feed_aliases *aliases, const struct system_call 
     if (call->result < 0 && call->result >= -4095)
         return;
     if (call->number == SYS_mmap)
-        map(aliases, call);
+        aliases_map(aliases, call);
     else if (call->number == SYS_munmap)
-        forget(aliases, call->arguments[0], call->arguments[0] + call->arguments[1]);
+        aliases_forget(aliases, call->arguments[0], call->arguments[0] + call->arguments[1]);
     else if (call->number == SYS_mremap)
-        remap(aliases, call);
+        aliases_remap(aliases, call);
     else
         return;
     find_aliases(aliases);

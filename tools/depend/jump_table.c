@@ -14,7 +14,7 @@ struct table {
     uint64_t count;     /* of entries; 0: not known */
 };
 
-static uint64_t end_of(const struct value_instruction *instruction)
+static uint64_t instruction_end(const struct value_instruction *instruction)
 {
     return instruction->address + instruction->decoded.length;
 }
@@ -26,7 +26,7 @@ static bool is_address(const struct value_instruction *instruction, uint64_t *ad
     if (instruction->decoded.mnemonic != ZYDIS_MNEMONIC_LEA ||
         operand->mem.base != ZYDIS_REGISTER_RIP)
         return false;
-    *address = end_of(instruction) + (uint64_t)operand->mem.disp.value;
+    *address = instruction_end(instruction) + (uint64_t)operand->mem.disp.value;
     return true;
 }
 
@@ -58,7 +58,7 @@ static void look_at_node(struct table *table, const struct code_node *node)
             table->base = lea;
         for (unsigned k = 0; k < instruction.decoded.operand_count_visible; k++)
             note_access(table, &instruction.operands[k]);
-        address = end_of(&instruction);
+        address = instruction_end(&instruction);
     }
 }
 
@@ -91,7 +91,7 @@ static void find_count(struct table *table, const struct code_walk *walk, uint32
     bool is_compared = false;
     while (address < before->end &&
            loop_flow_decode(table->read, table->context, address, &instruction)) {
-        address = end_of(&instruction);
+        address = instruction_end(&instruction);
         if (instruction.decoded.mnemonic == ZYDIS_MNEMONIC_JNBE && is_compared)
             table->count = walk->nodes[node].start == address ? greatest + 1 : 0;
         if (instruction.decoded.mnemonic != ZYDIS_MNEMONIC_CMP)

@@ -191,7 +191,7 @@ static value_set live_at_end(const struct liveness *liveness, uint32_t node)
     return live;
 }
 
-static void clear(struct liveness *liveness)
+static void liveness_clear(struct liveness *liveness)
 {
     free(liveness->usage);
     free(liveness->live);
@@ -211,7 +211,7 @@ static struct liveness *find_liveness(const struct live_code *code, struct bt_er
     }
     if (!liveness || !liveness->usage || !liveness->live) {
         if (liveness)
-            clear(liveness);
+            liveness_clear(liveness);
         bt_fail(error, BT_MEMORY, "no memory for the registers of a function");
         return NULL;
     }
@@ -257,7 +257,7 @@ int live_after_loop(const struct live_code *code, uint32_t loop, value_set *live
                 *live |= liveness->live[walk->graph.successors[k]];
     }
     *live &= ~RSP;
-    clear(liveness);
+    liveness_clear(liveness);
     return 0;
 }
 
@@ -273,6 +273,6 @@ int live_after(const struct live_code *code, uint64_t address, uint64_t next, va
         return BT_MEMORY;
     const struct usage usage = use_code(liveness, next, code->walk->nodes[node].end);
     *live = usage.used | (live_at_end(liveness, node) & ~usage.written);
-    clear(liveness);
+    liveness_clear(liveness);
     return 0;
 }

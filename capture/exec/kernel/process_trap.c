@@ -114,7 +114,7 @@ void process_trap(struct process *process, struct executor_stop *stop)
 
 /* The kernel's state is of a thread. It is of the process here, and may not change while there are
  * other threads, or a child in its memory. */
-static int64_t set_clock(struct process *process, uint64_t how)
+static int64_t trap_set_clock(struct process *process, uint64_t how)
 {
     const bool traps = how == PR_TSC_SIGSEGV;
     if (how != PR_TSC_SIGSEGV && how != PR_TSC_ENABLE)
@@ -135,7 +135,7 @@ bool process_clock_call(struct process *process, struct system_call *call)
         return false;
     switch ((uint32_t)call->arguments[0]) {
     case PR_SET_TSC:
-        call->result = set_clock(process, (uint32_t)call->arguments[1]);
+        call->result = trap_set_clock(process, (uint32_t)call->arguments[1]);
         return true;
     case PR_GET_TSC:
         call->result = program_write(process->space, call->arguments[1], &state, sizeof state);

@@ -35,7 +35,7 @@ bool slice_names_accesses(const struct wet_trace *trace, uint32_t id,
  */
 
 /* The variables of a name in one file. Their number; where has the first one. */
-static size_t find_in(struct slice_where *where, const struct image_names *names)
+static size_t variables_find(struct slice_where *where, const struct image_names *names)
 {
     size_t found = 0;
     for (size_t i = 0; i < names->symbol_count; i++) {
@@ -53,7 +53,7 @@ static size_t find_in(struct slice_where *where, const struct image_names *names
 
 /* Reads a module's variables. Its number of those with the name; a file that cannot be read has
  * none. */
-static size_t find_in_module(struct slice_where *where, const struct wet_module *module)
+static size_t module_find_variables(struct slice_where *where, const struct wet_module *module)
 {
     struct bt_error unheard;
     struct image_names names = {.symbols = NULL};
@@ -61,13 +61,13 @@ static size_t find_in_module(struct slice_where *where, const struct wet_module 
     size_t found = 0;
     if (images && images_add_at(images, module->path, module->load_address, &unheard) == 0 &&
         image_names_read_variables(&names, images_get(images, 0), &unheard) == 0)
-        found = find_in(where, &names);
+        found = variables_find(where, &names);
     image_names_clear(&names);
     images_free(images);
     return found;
 }
 
-static bool is_accessed(const struct slice_where *where, const struct wet_trace *trace)
+static bool variable_is_accessed(const struct slice_where *where, const struct wet_trace *trace)
 {
     for (uint32_t id = 1; id < trace->file.code.instruction_count; id++)
         if (slice_names_accesses(trace, id, where))
@@ -76,8 +76,8 @@ static bool is_accessed(const struct slice_where *where, const struct wet_trace 
 }
 
 /* The executed function whose name is most similar. */
-static int fail_unknown(const struct slice_where *where, const struct wet_trace *trace,
-                        struct bt_error *error)
+static int name_fail_unknown(const struct slice_where *where, const struct wet_trace *trace,
+                             struct bt_error *error)
 {
     const struct wet_code *code = &trace->file.code;
     const char *nearest = NULL;
@@ -98,24 +98,24 @@ static int fail_unknown(const struct slice_where *where, const struct wet_trace 
         nearest ? PRINTABLE(nearest) : "", nearest ? "'" : "");
 }
 
-static int find_variable(struct slice_where *where, const struct wet_trace *trace,
-                         struct bt_error *error)
+static int variable_resolve(struct slice_where *where, const struct wet_trace *trace,
+                            struct bt_error *error)
 {
     const struct wet_code *code = &trace->file.code;
     size_t found = 0;
     for (size_t i = 0; i < code->module_count && found == 0; i++)
-        found = find_in_module(where, &code->modules[i]);
+        found = module_find_variables(where, &code->modules[i]);
     if (found == 0)
-        return fail_unknown(where, trace, error);
+        return name_fail_unknown(where, trace, error);
     if (found > 1)
         return bt_fail(error, BT_USAGE,
                        "'%.80s' is the name of %zu variables: give FILE:LINE, or an address",
                        PRINTABLE(where->file), found);
     where->kind = SLICE_AT_VARIABLE;
-    if (is_accessed(where, trace))
+    if (variable_is_accessed(where, trace))
         return 0;
     where->is_read = true;
-    if (is_accessed(where, trace))
+    if (variable_is_accessed(where, trace))
         return 0;
     return bt_fail(error, BT_USAGE,
                    "no executed instruction has the address of '%.80s' in its code: it is used "
@@ -126,7 +126,7 @@ static int find_variable(struct slice_where *where, const struct wet_trace *trac
 /* --- names -------------------------------------------------------------------------------------
  */
 
-static bool is_executed(const struct wet_trace *trace, uint64_t address)
+static bool address_is_executed(const struct wet_trace *trace, uint64_t address)
 {
     for (uint32_t id = 1; id < trace->file.code.instruction_count; id++)
         if (trace->file.code.instructions[id].address == address)
@@ -134,7 +134,7 @@ static bool is_executed(const struct wet_trace *trace, uint64_t address)
     return false;
 }
 
-static bool is_function(const struct slice_where *where, const struct wet_trace *trace)
+static bool name_is_function(const struct slice_where *where, const struct wet_trace *trace)
 {
     for (uint32_t id = 1; id < trace->file.code.instruction_count; id++)
         if (slice_names_has(trace, id, where))
@@ -147,15 +147,15 @@ int slice_names_resolve(struct slice_where *where, const struct wet_trace *trace
 {
     const bool is_address = where->kind == SLICE_AT_ADDRESS;
     if ((!is_address && where->kind != SLICE_AT_NAME) ||
-        (is_address && is_executed(trace, where->address)))
+        (is_address && address_is_executed(trace, where->address)))
         return 0;
     where->is_own = true;
-    if (!is_function(where, trace))
+    if (!name_is_function(where, trace))
         where->is_own = false;
-    if (where->is_own || is_function(where, trace)) {
+    if (where->is_own || name_is_function(where, trace)) {
         where->kind = SLICE_AT_FUNCTION;
         return 0;
     }
-    const int result = find_variable(where, trace, error);
+    const int result = variable_resolve(where, trace, error);
     return is_address && where->kind == SLICE_AT_ADDRESS ? 0 : result;
 }

@@ -905,7 +905,7 @@ static struct wet_instance fault_control(struct walk *walk, struct slice_thread 
     return wet_calls_decided(&thread->calls, graph, node, begins);
 }
 
-static bool is_hidden(const struct walk *walk, const struct data_flow_part *port)
+static bool port_is_hidden(const struct walk *walk, const struct data_flow_part *port)
 {
     return walk->forms && port->kind == DATA_FLOW_GENERAL && port->number == DECODE_RSP;
 }
@@ -926,7 +926,7 @@ static int need_fault(struct walk *walk)
     decode(&decoded, closing->fault.bytes, closing->fault.size, closing->fault.address);
     data_flow_of(&flow, &decoded);
     for (unsigned i = 0; i < flow.port_count && result == 0; i++)
-        if (flow.ports[i].kind != DATA_FLOW_MEMORY && !is_hidden(walk, &flow.ports[i]))
+        if (flow.ports[i].kind != DATA_FLOW_MEMORY && !port_is_hidden(walk, &flow.ports[i]))
             result = slice_live_need(&thread->live, wet_register_of(&flow.ports[i], at_end->top),
                                      flow.ports[i].bytes, walk->has_links ? &link : NULL);
     if (result < 0 || walk->settings->data)

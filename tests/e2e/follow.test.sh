@@ -138,7 +138,7 @@ bustap follow -o - run/endless 2>err | head -c 1000 >first
 kill "$capture"
 wait "$capture" || true
 
-# nothing is there: it says what it waits for, once, and goes on with the capture that comes
+# nothing is there: it says what it waits for, once, and continues with the capture that comes
 mkdir later
 bustap follow --raw later/t >later.byu 2>err &
 follower=$!

@@ -343,7 +343,7 @@ static int end_killed(struct capture_follow *follow, struct bt_error *error)
 }
 
 /* No file can be read, and no capture ran before the look: BT_DATA if one was killed before it had
- * written a header, which nobody adds any more; else BT_TIMEOUT. */
+ * written a header, which no program adds any more; else BT_TIMEOUT. */
 static int check_headless(struct capture_follow *follow, struct bt_error *error)
 {
     struct found found;

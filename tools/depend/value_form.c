@@ -138,7 +138,7 @@ static void prefer(value_set *left, unsigned left_bits, value_set *right, unsign
 
 struct value value_combine(struct value_kind kind, const struct value *a, const struct value *b)
 {
-    unsigned left_bits = kind.bits, right_bits = kind.bits, bits;
+    unsigned bits, left_bits = kind.bits, right_bits = left_bits;
     value_set left = bases_for(kind, a, &left_bits), right = bases_for(kind, b, &right_bits);
     prefer(&left, left_bits, &right, right_bits, &bits);
     const value_set others = (value_all(a) & ~left) | (value_all(b) & ~right) | (left & right);
